@@ -44,6 +44,7 @@ export type CoreErrorCode =
   | 'grant_rejected'
   | 'insufficient_scope'
   | 'platform_unavailable'
+  | 'outcome_unknown'
   | 'platform_rejected'
   | 'refresh_too_soon'
   | 'not_found'

@@ -10,6 +10,7 @@ export {
   NotConnectedError,
   NotFoundError,
   type OutageKind,
+  OutcomeUnknownError,
   PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,

@@ -43,7 +43,7 @@ export {
   type Proxies,
   sentTo,
 } from './platform/http.ts'
-export { fieldOf, parseJson } from './platform/json.ts'
+export { fieldOf, isTooDeep, parseJson } from './platform/json.ts'
 export {
   createOAuth,
   type OAuth,

@@ -18,8 +18,8 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted. If the platform has refused access, or this app, first refreshes the access token. If
- * there is no such test, only refreshes the token. Resolves to the outcome, what was called (null: nothing, since there is no
+ * Runs the first test whose scope is granted, or else the first one, since a platform may name its scopes otherwise. If the platform
+ * has refused access, or this app, first refreshes the access token. If there is no test, only refreshes the token. Resolves to the outcome, what was called (null: nothing, since there is no
  * refresh token), and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
@@ -30,9 +30,9 @@ export async function testConnection(
   const connection = await vault.find(ref)
   if (!connection) throw new NotConnectedError()
   const { scopes } = connection
-  const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope))
+  const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope)) ?? tests[0]
   const startedAt = performance.now()
-  // The platform may no longer refuse access, or this app, so a new token is requested at once, even during a pause.
+  // The platform may no longer refuse access, or this app, so a new token is requested, even during a pause of our own.
   const { view, tokens } = connection
   const isRefused = view.state === 'misconfigured' || (view.state === 'revoked' && tokens !== null)
   const isRenewed = (isRefused || !test) && (await vault.refresh(ref))

@@ -86,7 +86,8 @@ function statusOf(connection: Connection): Status {
   switch (view.state) {
     case 'revoked': {
       const text = view.reason === 'refused' ? texts.summary.refused : texts.summary.ended
-      return { status, summary: text(iso(view.at)), canReconnect: true, canTest: view.reason === 'refused' }
+      const canTest = view.reason !== 'expired' && connection.tokens !== null
+      return { status, summary: text(iso(view.at)), canReconnect: true, canTest }
     }
     case 'misconfigured':
       return { status, summary: texts.summary.misconfigured, canReconnect: false, canTest: true }

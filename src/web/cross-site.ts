@@ -1,4 +1,5 @@
 import express, { type RequestHandler, Router } from 'express'
+import { isTooDeep } from '../connect/index.ts'
 import { badInput, WebError } from './errors.ts'
 import { pathOf } from './return-to.ts'
 import { texts } from './texts.ts'
@@ -44,7 +45,11 @@ export function unsafeRequests(baseUrl: string): RequestHandler {
   const handle = Router().use(
     csrfProtection(baseUrl),
     express.urlencoded({ extended: false, limit }),
-    express.json({ limit, reviver: wellFormed }),
+    express.json({ limit, reviver: wellFormed, verify: (_req, _res, body) => refuseTooDeep(body) }),
   )
   return (req, res, next) => (SAFE_METHODS.has(req.method) ? next() : handle(req, res, next))
+}
+
+function refuseTooDeep(body: Buffer): void {
+  if (isTooDeep(body.toString())) throw new WebError(400, 'invalid_request')
 }

@@ -84,6 +84,8 @@ const NEXT_STEPS: Record<CoreErrorCode, NextStep> = {
   platform_unavailable: 'retry',
   store_unavailable: 'retry',
   refresh_too_soon: 'retry',
+  // Repeating it could do it twice.
+  outcome_unknown: null,
   platform_rejected: null,
   not_found: null,
   misconfigured: null,
@@ -99,7 +101,8 @@ function nextStepOf(error: AppError): NextStep {
 /** What users read about an error: the text for its code, or its own message. */
 function textOf(error: AppError): ErrorText {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
-  if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
+  if (error instanceof PlatformUnavailableError && error.code === 'platform_unavailable')
+    return texts.outages[error.kind]
   if (error instanceof CoreError && error.code !== 'platform_unavailable') {
     const { title, detail } = texts.coreErrors[error.code]
     return { title, detail: particularsOf(error) ?? detail }
@@ -127,7 +130,8 @@ export function problemOf(error: unknown): Problem {
   }
   if (!(error instanceof AppError)) return problemOfExpress(error)
   const { status, code, field, details } = error
-  const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined)
+  const isRepeatable = code !== 'outcome_unknown'
+  const retryAfterMs = isRepeatable ? (error.retryAfterMs ?? (status === 503 ? 1000 : undefined)) : undefined
   const { title, detail } = textOf(error)
   const saysWhen = error instanceof PlatformError && retryAfterMs !== undefined
   return {
@@ -218,8 +222,10 @@ export interface RejectedForm {
   rule: string
   /** The field that the message is about, if any. */
   field: string | null
-  /** False if the platform may have carried out the request despite the error. */
+  /** Whether the platform has not carried out the request. */
   unchanged: boolean
+  /** Whether it may have done so, and the message does not say it. */
+  mayBeDone: boolean
   /** Whether granting a missing permission would help. */
   needsConsent: boolean
   requestId: string
@@ -243,12 +249,15 @@ export async function rejectForm(
   setStatus(res, problem)
   res.vary('Accept')
   const field = typeof problem.extensions?.field === 'string' ? problem.extensions.field : null
+  const isUnknown = problem.code === 'outcome_unknown'
+  const unchanged = problem.status < 500 || (error instanceof PlatformError && !isUnknown)
   const form: RejectedForm = {
     values: req.body ?? {},
     message: problem.detail,
     rule: format.capital(problem.rule ?? problem.detail),
     field,
-    unchanged: problem.status < 500,
+    unchanged,
+    mayBeDone: !unchanged && !isUnknown,
     needsConsent: problem.next === 'consent',
     requestId: req.id,
   }

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
-import { PlatformRejectedError } from '../connect/errors.ts'
 
 export const noticeSchema = z.object({
   text: z.string(),
@@ -87,20 +86,10 @@ export function sendOnward(
 
 /**
  * Like `res.json`, but in one write: `res.json` copies the text to a buffer and sends it separately from the headers (npm run
- * bench, rows of the leads route). Throws `PlatformRejectedError` if the platform's data is nested so deeply that
- * `JSON.stringify` runs out of stack.
+ * bench, rows of the leads route).
  */
 function sendJson(res: Response, json: unknown): void {
-  const text = textOf(json)
+  const text = JSON.stringify(json)
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   res.end(text)
-}
-
-function textOf(json: unknown): string {
-  try {
-    return JSON.stringify(json)
-  } catch (error) {
-    if (error instanceof RangeError) throw new PlatformRejectedError('the answer is nested too deeply')
-    throw error
-  }
 }

@@ -325,6 +325,11 @@ export const texts = {
     },
     grant_rejected: ENDED,
     not_found: { title: 'Not found', detail: 'There is no such entry in this account.' },
+    outcome_unknown: {
+      title: 'The platform did not confirm this request',
+      detail:
+        'The platform did not confirm this request. It may have completed it anyway, so check before you submit it again.',
+    },
     platform_rejected: {
       title: 'The platform rejected this request',
       detail:

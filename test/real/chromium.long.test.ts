@@ -279,10 +279,10 @@ describe.skipIf(!CHROMIUM)(`behind another login host${withChromium}`, () => {
     async (scripts) => {
       const ref = { userId: `ann-${scripts}`, bxcontext: 'harbour-homes' }
       const { vault } = started.app.services.connect
-      const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 0, scopes: SCOPES }
+      const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: SCOPES }
       await vault.connect(ref, async () => tokens)
       // The sandbox does not know this grant.
-      await vault.accessToken(ref).catch(() => {})
+      await vault.refresh(ref).catch(() => {})
       const { page, complaints } = await open(ref.userId, scripts)
       await press(page, 'Reconnect')
       await throughLoginHost(page)

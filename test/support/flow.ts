@@ -1,3 +1,4 @@
+import { onTestFinished, vi } from 'vitest'
 import { featureOptions, loadFeatures } from '../../src/features/load.ts'
 import type { Running } from './app.ts'
 import { textOfPage } from './page-text.ts'
@@ -15,6 +16,19 @@ type Addresses = Pick<Running, 'url' | 'platform'>
 let users = 0
 /** The name of a user whom no other test of this worker knows. */
 export const newUser = () => `user-${++users}`
+
+/** Moves the clock of everything in this process forward until the end of the test. */
+export function later(seconds: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.now() + seconds * 1000 })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+/** Makes a call twice, a minute apart: only then is an end of access on the platform certain. */
+export async function aMinuteApart(call: () => Promise<unknown>): Promise<void> {
+  await call()
+  later(61)
+  await call()
+}
 
 /** A visitor who is signed in to the app. */
 export async function signedIn(app: Addresses, name = 'ann'): Promise<Visitor> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { platform } from '../../src/connect/index.ts'
+import { platform, type TokenSource } from '../../src/connect/index.ts'
 import type { ConnectionTest } from '../../src/web/connection-actions.ts'
 import { sharedApp } from '../support/app.ts'
-import { connected, connectionsOf, newUser, signedIn, toCallback } from '../support/flow.ts'
+import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -72,6 +72,24 @@ describe('POST /connections/:bxcontext/test', () => {
     await close()
   })
 
+  test('uses the first test if the platform names its scopes otherwise, and a call that works shows that nothing is missing', async () => {
+    const name = newUser()
+    const ref = { userId: name, bxcontext: 'harbour-homes' }
+    const visitor = await signedIn(app, name)
+    const { vault } = app.services.connect
+    await consent(vault, { scopes: ['https://platform.example/all'] }, ref)
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'needs_consent' }])
+    const run = async (_api: unknown, source: TokenSource) => {
+      await source.accessToken()
+      for (const scope of SCOPES) await source.noteCall({ result: 'ok', call: `GET ${scope}`, scope })
+      return { summary: 'Works.', call: 'GET /leads' }
+    }
+    const { url, close } = await withTests([{ scope: 'leads', run }], visitor)
+    const answer = (await visitor.post(at('/test', url), JSON_TYPE)).json()
+    expect(answer).toMatchObject({ ok: true, connection: { status: 'active', missingScopes: [] } })
+    await close()
+  })
+
   test('refreshes the token if there is no test', async () => {
     const visitor = await connected(app, { name: newUser() })
     const { url, close } = await withTests([], visitor)
@@ -105,6 +123,30 @@ describe('POST /connections/:bxcontext/test', () => {
     })
     expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'revoked' }])
   })
+})
+
+test('a pause that the platform asks for binds the buttons, and the page says until when', async () => {
+  const visitor = await connected(app, { name: newUser() })
+  await app.fault('refresh', '429', 50, 300)
+  const before = (await app.calls()).length
+  for (let press = 0; press < 50; press++) {
+    const answer = await visitor.post(at('/refresh'), JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(200)
+  }
+  expect(await app.calls()).toHaveLength(before + 1)
+  await app.clear()
+  expect((await visitor.get(`${app.url}/connections`)).text).toMatch(/You can renew it again in (29\d|300) s/)
+  expect((await visitor.post(at('/refresh'))).text).toMatch(/Please try again in (29\d|300) s/)
+})
+
+test('a body that is nested by the thousand is 400, whatever reads it', async () => {
+  const visitor = await connected(app, { name: newUser() })
+  const deep = '['.repeat(15_000) + ']'.repeat(15_000)
+  const headers = { 'content-type': 'application/json' }
+  for (const accept of ['application/json', 'text/html'])
+    for (const path of ['/label', '/refresh', '/probe'])
+      expect((await visitor.post(at(path), { text: `{"label":${deep}}`, accept, headers })).status).toBe(400)
 })
 
 test('an open page learns that a connection has changed', async () => {

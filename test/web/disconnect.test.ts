@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { sharedApp, startAll } from '../support/app.ts'
-import { connected, newUser } from '../support/flow.ts'
+import { aMinuteApart, connected, newUser } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -53,7 +53,7 @@ test('asks once: names the business and what stops working, and changes nothing'
 test('a connection whose access has ended is removed, and nothing stops working by that', async () => {
   const visitor = await connected(app, { name: newUser() })
   await app.sandbox('revoke')
-  await visitor.get(`${app.url}/connections/harbour-homes/probe`)
+  await aMinuteApart(() => visitor.get(`${app.url}/connections/harbour-homes/probe`))
   const page = await visitor.get(`${app.url}/connections/harbour-homes/disconnect`)
   expect(page.text).toContain('<h1>Remove Harbour Homes?</h1>')
   expect(page.text).not.toContain('will stop working')

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CONNECTION_STATES, platform } from '../../src/connect/index.ts'
 import { sharedApp } from '../support/app.ts'
-import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../support/flow.ts'
+import { connected, connectionsOf, later, newUser, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
 import { storedTokens } from '../support/stored.ts'
 import { consent } from '../support/vault.ts'
@@ -244,6 +244,7 @@ describe('a connection whose platform has a fault', () => {
     const page = await patient.get(`${app.url}/connections`)
     expect(page.text).toContain('Its developers must correct them')
     expect(page.text).not.toContain('Reconnect')
+    later(5)
     expect((await patient.post(at('/test'), JSON_TYPE)).json()).toMatchObject({ ok: true })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })

@@ -10,7 +10,7 @@ import {
 import { testConnection } from '../../src/web/connection-actions.ts'
 import { sharedApp, startAll } from '../support/app.ts'
 import { connectionsOf, newUser, SCOPES, signedIn } from '../support/flow.ts'
-import { tokens } from '../support/token-endpoint.ts'
+import { oauthError, tokens } from '../support/token-endpoint.ts'
 import { connectedSetup, consent, REF } from '../support/vault.ts'
 
 const { catalogues, leads } = platform.scopes
@@ -27,7 +27,7 @@ async function withUnknownTokens(granted: Partial<Tokens> = {}) {
 
 test('a platform that refuses access without saying why: 409, and a card with since when, Reconnect and Check now', async () => {
   const { visitor } = await withUnknownTokens()
-  app.answer(TOKENS, { status: 400, text: '' })
+  app.answer(TOKENS, { status: 400, text: '{"error":"invalid_request"}' })
   const called = await visitor.get(`${app.url}/connections/b/probe`, { accept: 'application/json' })
   expect(called).toMatchObject({ status: 409 })
   expect(called.json()).toMatchObject({ code: 'connection_revoked', revokedAt: expect.any(String) })
@@ -54,7 +54,7 @@ test('an outage offers Reconnect as well, once the API has rejected the access t
 
 test('Check now asks for a new token first, although refreshing is paused', async () => {
   const setup = await connectedSetup()
-  setup.endpoint.answers({ status: 400, text: '' })
+  setup.endpoint.answers(oauthError('invalid_request'))
   await setup.vault
     .tokenSource(REF)
     .refresh('access-0')

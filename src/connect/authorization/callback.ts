@@ -149,7 +149,7 @@ function toConnectError(error: unknown): ConnectError {
   // `code_rejected`: the code is dead, or what this app sent with it is wrong. The log has the reason.
   if (error instanceof InvalidGrantError) return new ConnectError('code_rejected', reason)
   if (error instanceof PlatformUnavailableError)
-    return new ConnectError(error.kind === 'refused' ? 'code_rejected' : error.code, reason)
+    return new ConnectError(error.kind === 'refused' ? 'code_rejected' : 'platform_unavailable', reason)
   if (error instanceof ConfigurationError) return new ConnectError(error.code, reason)
   return new ConnectError('platform_rejected', reason ?? code)
 }

@@ -47,9 +47,16 @@ export const isFailureCode = (code: unknown): code is FailureCode =>
 /** The codes that say that this app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
 const OURS = /^(invalid_(request|scope|target)|unauthorized_client|unsupported_response_type)$/
 
-/** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
+/**
+ * The codes that say that the user did not give consent, or has to do something first: RFC 6749 section 4.1.2.1, OpenID Connect
+ * Core 1.0 section 3.1.2.6, and what LinkedIn and others send if the user cancels.
+ */
+const NOT_GRANTED =
+  /^(access_denied|user_(cancelled|canceled|denied)(_(login|authorize|authorization))?|(consent|login|interaction|account_selection)_required)$/
+
+/** Maps the `error` parameter of the callback to an error of ours. */
 export function consentFailure(error: string): ConnectError {
-  if (error === 'access_denied') return new ConnectError('consent_denied')
+  if (NOT_GRANTED.test(error)) return new ConnectError('consent_denied', `the consent page returned ${error}`)
   // Anybody can open the callback with any text in `error`.
   const name = /^[a-z_]{1,50}$/.test(error) ? error : 'an unknown error code'
   const code = OURS.test(error) ? 'consent_misconfigured' : 'consent_unavailable'

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type * as z from 'zod'
 import { retry } from '../retry.ts'
-import { beginningOf, messageIn } from './answer-message.ts'
+import { messageIn } from './answer-message.ts'
 import type { Platform } from './contract.ts'
 import {
   InsufficientScopeError,
   NotFoundError,
+  OutcomeUnknownError,
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
@@ -57,7 +58,8 @@ export interface PageOf<T> {
 /**
  * The platform's API. Every method throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`,
  * `PlatformRejectedError`, and the errors of the token source. Only reads are retried after an outage. The other methods
- * send their request again only if the API rejects the token, once, with a new token.
+ * send their request again only if the API rejects the token, once, with a new token. They throw `OutcomeUnknownError` if the platform
+ * may have carried out the request although no usable answer came.
  */
 export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
@@ -156,27 +158,33 @@ async function request<T>(
     response = await send(token)
     if (rejectsToken(response)) {
       token = await source.refresh(token)
+      response = undefined
       response = await send(token)
     }
     if (response.status === 403 && !rejectsToken(response) && !isWebPage(response.text))
       throw new InsufficientScopeError(await missingScopes(response, source, scope, token))
-    const data = parseResponse(response, call, secretsOf(source, token))
+    const data = parseResponse(options, method, response, call, secretsOf(source, token))
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
   } catch (error) {
-    const outcome = outcomeOf(name, scope, response, error)
+    const outcome = outcomeOf(name, response, error)
     if (outcome) await source.noteCall(outcome).catch(() => {})
-    throw error
+    throw method === 'GET' ? error : errorOfWrite(error, response)
   }
 }
 
+/** The error of a write: if the write was sent and no answer refuses it, the platform may have carried it out. */
+function errorOfWrite(error: unknown, response: HttpResponse | undefined): unknown {
+  const isRefused = response !== undefined && response.status >= 300 && response.status < 500
+  const isOutage = error instanceof PlatformUnavailableError && error.kind !== 'busy'
+  // The error of a 2xx that has an unexpected format names the field.
+  const isUnread = error instanceof PlatformRejectedError && error.field !== undefined
+  if (isRefused || !(isOutage || isUnread)) return error
+  return new OutcomeUnknownError(isOutage ? error.kind : 'unreadable', error)
+}
+
 /** Returns what a failed call says about the connection; null if it says nothing. */
-function outcomeOf(
-  call: string,
-  scope: string,
-  response: HttpResponse | undefined,
-  error: unknown,
-): CallOutcome | null {
+function outcomeOf(call: string, response: HttpResponse | undefined, error: unknown): CallOutcome | null {
   if (error instanceof InsufficientScopeError) return { result: 'forbidden', call, scopes: error.scopes }
   if (error instanceof PlatformUnavailableError)
     return error.kind === 'paused' ? null : { result: 'unavailable', kind: error.kind }
@@ -184,7 +192,7 @@ function outcomeOf(
   if (rejectsToken(response))
     return error instanceof PlatformRejectedError ? { result: 'unavailable', kind: 'rejected' } : null
   // The platform works, and it accepted the token.
-  return REJECTIONS.has(response.status) ? { result: 'ok', call, scope } : null
+  return REJECTIONS.has(response.status) ? { result: 'ok', call, scope: null } : null
 }
 
 /** The token, and headers of 8 characters or more. Shorter headers, such as a tenant's number, are no secrets. */
@@ -241,7 +249,13 @@ const unavailable = ({ status, retryAfterMs }: HttpResponse) =>
   new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
 
 /** Returns the data of a response, or throws the error that it stands for. No error contains any of the `secrets`. */
-function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>, secrets: string[]): T {
+function parseResponse<T>(
+  { platform }: ApiOptions,
+  method: Method,
+  response: HttpResponse,
+  { notFound, schema }: Call<T>,
+  secrets: string[],
+): T {
   const { status, text } = response
   if (status === 404 && notFound) throw new NotFoundError(notFound)
   if (rejectsToken(response))
@@ -250,12 +264,14 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
     throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
   if (status < 200 || status >= 300) throw unavailable(response)
   const body = parseJson(text)
+  if (method !== 'GET' && platform.refusalSchema.safeParse(body).success)
+    throw new PlatformRejectedError(`the API refused it with ${status}`, undefined, messageIn(text, secrets))
   // Only an empty answer is undefined for the schema: a text that is not JSON is given to it as a text.
   const parsed = schema.safeParse(body === undefined && text !== '' ? text : body)
   // A web page must not even fit `z.unknown()`.
   const isPage = isWebPage(text)
   if (parsed.success && !isPage) return parsed.data
-  const said = isPage ? '' : beginningOf(text, secrets)
+  const said = messageIn(text, secrets)
   const reason = 'the API answered something that is not JSON'
   if (parsed.success || body === undefined)
     throw new PlatformUnavailableError('unreadable', reason, undefined, said)

@@ -126,6 +126,16 @@ function isExact(id: number): boolean {
   return Number.isSafeInteger(id) || !Number.isInteger(id)
 }
 
+/** given 4.2: `isSuccessful`; assumed: `error`. A write whose answer has one of these is refused, whatever its status. */
+const refusalSchema = z.union([
+  z.looseObject({ isSuccessful: z.literal(false) }),
+  z.looseObject({ error: z.unknown().refine(isSaid) }),
+])
+
+function isSaid(error: unknown): boolean {
+  return typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error)
+}
+
 const facts = {
   /**
    * The platform's name, in lower-case letters. It is part of the storage key of everything that belongs to a connection, so that
@@ -167,6 +177,7 @@ const facts = {
   tokenEndpointMs: 32_000,
   bxcontextSchema,
   tokenResponseSchema,
+  refusalSchema,
 }
 
 /** The facts of a platform: what the core, the settings and the features need to connect accounts on it and to call its API. */

@@ -19,8 +19,8 @@ export class NotConnectedError extends PlatformError {
 export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 
 /**
- * Access has ended. A new consent restores it. If the reason is `refused`, the tokens are kept, and a later success with them also
- * restores access.
+ * Access has ended. A new consent restores it. After `refused`, and for a minute after `invalid_grant`, the tokens are kept, and a
+ * later success with them also restores access.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
@@ -78,8 +78,8 @@ export const MAX_RETRY_AFTER_MS = 300_000
 
 /** There is no usable answer of the platform, for one of the reasons of `OutageKind`. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
-  readonly code = 'platform_unavailable'
-  readonly status = 503
+  readonly code: 'platform_unavailable' | 'outcome_unknown' = 'platform_unavailable'
+  readonly status: 502 | 503 = 503
   readonly kind: OutageKind
   /** The beginning of an answer that is neither JSON nor a web page; otherwise empty. It is never logged. */
   readonly platformMessage: string
@@ -88,6 +88,19 @@ export class PlatformUnavailableError extends PlatformError {
     super(`the platform is not available: ${reason}`, { retryAfterMs, reason })
     this.kind = kind
     this.platformMessage = platformMessage
+  }
+}
+
+/**
+ * A write was sent, and no usable answer says whether the platform carried it out. Repeat it only if that is harmless. The status is
+ * that of the error in its place.
+ */
+export class OutcomeUnknownError extends PlatformUnavailableError {
+  override readonly code = 'outcome_unknown'
+  override readonly status: 502 | 503
+  constructor(kind: OutageKind, error: PlatformUnavailableError | PlatformRejectedError) {
+    super(kind, error.reason ?? kind, error.retryAfterMs, error.platformMessage)
+    this.status = error.status
   }
 }
 

@@ -258,8 +258,9 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
 /** Returns ms. `date`: the `Date` header, which comes from the same clock as a date in `Retry-After`. */
 function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
   const text = value?.trim() ?? ''
-  // `Date.parse` reads `-5` and `10, 20` as dates in the past, but they are neither seconds nor dates (RFC 9110 section 5.6.7).
-  const at = /\bGMT$/.test(text) ? Date.parse(text) : Number.NaN
+  // The third form of a date has no zone (RFC 9110 section 5.6.7). `Date.parse` also reads `-5` and `10, 20` as dates.
+  const dated = /^[a-z]{3} [a-z]{3} [ \d]\d [\d:]{8} \d{4}$/i.test(text) ? `${text} GMT` : text
+  const at = /\bGMT$/.test(dated) ? Date.parse(dated) : Number.NaN
   const ms = /^[\d.]+$/.test(text) ? Number(text) * 1000 : at - (Date.parse(date ?? '') || Date.now())
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
@@ -269,12 +270,17 @@ function parseRetryAfter(value: string | undefined, date: string | undefined): n
  * `TypeError` or `RangeError`, for example for an invalid URL, is a bug and passes unchanged.
  */
 function transportError(error: unknown): unknown {
-  const { code, name } = Object(error)
+  const { code, name, message } = Object(error)
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
   if (/^Z_/.test(code))
     return new PlatformUnavailableError('unreadable', 'the answer is not what its Content-Encoding says')
   if (error instanceof PlatformError || error instanceof TypeError || error instanceof RangeError)
     return error
+  // undici says only in the message that a forward proxy refused the request. 407: it wants to know who asks.
+  const [, status] = /^Proxy [\w ]+\((\d{3})\)/.exec(message) ?? []
+  const cure = status === '407' ? ': it needs a user and a password in its URL' : ''
+  if (status !== undefined)
+    return new PlatformUnavailableError('no_answer', `the forward proxy answered ${status}${cure}`)
   return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown error')})`)
 }
 

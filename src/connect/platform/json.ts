@@ -1,9 +1,26 @@
 import type * as z from 'zod'
 
-/** Parses JSON; undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
+/** How deep JSON from outside may be nested. What walks a value, such as `JSON.stringify`, runs out of stack at some depth. */
+const MAX_DEPTH = 100
+
+/** Whether a text of JSON is nested more deeply than that, as its brackets show. */
+export function isTooDeep(text: string, levels = MAX_DEPTH): boolean {
+  let depth = 0
+  let isQuoted = false
+  for (let at = 0; at < text.length && depth <= levels; at++) {
+    const character = text[at]
+    if (character === '"') isQuoted = !isQuoted
+    else if (character === '\\') at++
+    else if (!isQuoted && (character === '[' || character === '{')) depth++
+    else if (!isQuoted && (character === ']' || character === '}')) depth--
+  }
+  return depth > levels
+}
+
+/** Parses JSON; undefined if the text is not JSON, or nested more deeply than `levels`. */
+export function parseJson(text: string, levels = MAX_DEPTH): unknown {
   try {
-    return JSON.parse(text)
+    return isTooDeep(text, levels) ? undefined : JSON.parse(text)
   } catch {
     return undefined
   }

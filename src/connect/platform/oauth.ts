@@ -105,7 +105,7 @@ export function createOAuth(options: OAuthOptions) {
       async revoke(token: string, kind: 'refresh_token' | 'access_token'): Promise<void> {
         const response = await post(options, revocationUrl, { token, token_type_hint: kind }, REVOCATION_MS)
         // 200 means that the token is invalid now (RFC 7009 section 2.2).
-        if (response.status !== 200) throw tokenFailure(response)
+        if (response.status !== 200) throw tokenFailure(response, [clientSecret, token])
       },
     }),
   }

@@ -8,7 +8,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
-import { type HttpResponse, isWebPage, outageOf } from './http.ts'
+import { type HttpResponse, outageOf } from './http.ts'
 import { fieldOf, parseJson } from './json.ts'
 
 /** A token response (RFC 6749 section 5.1). */
@@ -35,29 +35,34 @@ const errorSchema = z.object({ error: z.string() })
 const errorCode = (json: unknown) => errorSchema.safeParse(json).data?.error
 
 /**
- * Returns the error for a response of the token endpoint without tokens (RFC 6749 section 5.2).
+ * Returns the error for a response of the token endpoint without tokens. A refusal is a 4xx whose body is JSON with an `error`
+ * (RFC 6749 section 5.2); maintenance pages, gateways and firewalls also answer 4xx, but not so.
  * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is dead.
- * - A 4xx that says "later", the page of a firewall (403 with HTML), and everything that is no 4xx: an outage.
- * - `invalid_client` with a 4xx: our credentials are wrong, for all connections.
- * - Any other 4xx refuses this request. Real servers also answer a dead token like this.
+ * - `invalid_client`: our credentials are wrong, for all connections.
+ * - Any other `error` refuses this request, unless it or the status says "later". Real servers also answer a dead token like this.
+ * - Everything else is an outage.
+ *
+ * `sent`: the secrets of the request, which the response may repeat.
  */
-export function tokenFailure({
-  status,
-  retryAfterMs,
-  text,
-}: Pick<HttpResponse, 'status' | 'retryAfterMs' | 'text'>): PlatformError {
-  const json = parseJson(text)
-  const code = errorCode(json)
-  const reason = `the token endpoint answered ${status}${json === undefined ? ', not JSON' : ''}`
-  const isClientError = status >= 400 && status < 500
-  if (isClientError && code === 'invalid_grant') return new InvalidGrantError()
-  const isFirewall = status === 403 && isWebPage(text)
+export function tokenFailure(
+  { status, retryAfterMs, text, header }: Pick<HttpResponse, 'status' | 'retryAfterMs' | 'text' | 'header'>,
+  sent: readonly string[] = [],
+): PlatformError {
+  const code = status >= 400 && status < 500 ? errorCode(parseJson(text)) : undefined
+  if (code === 'invalid_grant') return new InvalidGrantError()
   const saysLater = TEMPORARY_STATUSES.has(status) || (code !== undefined && TEMPORARY_CODES.has(code))
-  if (!isClientError || isFirewall || saysLater)
-    return new PlatformUnavailableError(outageOf(status), reason, retryAfterMs)
-  return code === 'invalid_client'
-    ? new ConfigurationError(`the platform answered invalid_client (${status}) at the token endpoint`)
-    : new PlatformUnavailableError('refused', reason, retryAfterMs)
+  if (code === 'invalid_client' && !saysLater)
+    return new ConfigurationError(`the platform answered invalid_client (${status}) at the token endpoint`)
+  const isRefusal = code !== undefined && !saysLater
+  const said = isRefusal ? '' : ', without an error of OAuth'
+  const reason = `the token endpoint answered ${status}${said}${redirectIn(header('location'), sent)}`
+  return new PlatformUnavailableError(isRefusal ? 'refused' : outageOf(status), reason, retryAfterMs)
+}
+
+/** Where a redirect leads, for the log, without its query, which may hold anything. An endpoint that has moved answers so. */
+function redirectIn(location = '', sent: readonly string[]): string {
+  const isPublic = location !== '' && !sent.flatMap(formsOf).some((form) => location.includes(form))
+  return isPublic ? `, a redirect to ${location.split(/[?#]/)[0]?.slice(0, 200)}` : ''
 }
 
 /**
@@ -69,8 +74,9 @@ export function readTokens(
   { tokenResponseSchema }: Pick<Platform, 'tokenResponseSchema'>,
   sent: readonly string[],
 ): Tokens {
-  const json = parseJson(response.text)
-  if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response)
+  // Only its named fields are read, and a new refresh token must not be lost, however deep the others are.
+  const json = parseJson(response.text, Number.POSITIVE_INFINITY)
+  if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, sent)
   const parsed = tokenResponseSchema.safeParse(json)
   if (!parsed.success) {
     // Some providers send the errors of RFC 6749 section 5.2 with status 200.

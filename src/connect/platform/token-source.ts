@@ -2,7 +2,8 @@ import type { OutageKind } from './errors.ts'
 
 /** How an API call ended, as far as it affects the connection. `call` names the call, for example `GET leads`. */
 export type CallOutcome =
-  | { result: 'ok'; call: string; scope: string }
+  /** `scope`: the scope that the call needed, if the API carried it out; null if it refused the request itself. */
+  | { result: 'ok'; call: string; scope: string | null }
   | { result: 'unavailable'; kind: Exclude<OutageKind, 'paused'> }
   /** The API answered 403. `scopes`: the missing scopes, empty if they are not known. */
   | { result: 'forbidden'; call: string; scopes: readonly string[] }

@@ -18,8 +18,8 @@ const troubleSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
 export type Trouble = z.infer<typeof troubleSchema>
 
 /**
- * The reasons that are stored. `refused` is not stored, because a refresh may still succeed. `expired` is not stored, because no
- * clock may delete tokens.
+ * The reasons that delete the tokens. After `refused`, a refresh may still succeed. `expired` is not stored, because no clock may
+ * delete tokens.
  */
 const endReasonSchema = z.enum(['invalid_grant', 'rejected'])
 
@@ -36,9 +36,11 @@ const common = {
   /** Counts the leases. The process that took the latest one may send the next request for tokens, until `leasedUntil`. */
   fence: z.int(),
   leasedUntil: z.number(),
-  /** How many requests for tokens have failed in a row, and until when no further one is sent. */
+  /** How many requests for tokens have failed in a row, and until when the app sends no further one by itself. */
   failures: z.int(),
   pausedUntil: z.number(),
+  /** From when a person or a script may ask again: a while after a failure, or when a pause that the platform asked for ends. */
+  manualFrom: z.number(),
   trouble: troubleSchema.nullable(),
 }
 
@@ -67,8 +69,10 @@ const activeSchema = z.object({
   usedAt: z.number().nullable(),
   /** How often the API rejected this access token. If it can be refreshed, only the first time counts. */
   rejections: z.int(),
-  /** When a refused refresh began to count as the end of access. */
-  refusedAt: z.number().nullable(),
+  /** Why and since when access counts as ended although the tokens are kept, because a refresh may still succeed. */
+  refusal: z.object({ at: z.number(), reason: z.enum(['invalid_grant', 'refused']) }).nullable(),
+  /** Scopes of calls that the API has accepted although the platform did not name them among the granted ones. */
+  accepted: z.array(z.string()),
   /** The calls that the API answered 403, each with the missing scope, or null if it is not known. */
   missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
 })
@@ -100,6 +104,7 @@ export const NO_RECORD: ConnectionRecord = {
   leasedUntil: 0,
   failures: 0,
   pausedUntil: 0,
+  manualFrom: 0,
   trouble: null,
   status: 'none',
 }
@@ -111,6 +116,8 @@ const REFRESH_INTERVAL_MS = 5_000
 /** How long before its end a token is refreshed in the background, in ms; at most a fifth of its life. */
 const REFRESH_MARGIN_MS = 60_000
 const MAX_BACKOFF_MS = 30_000
+/** After `invalid_grant`, the platform is asked once more this much later, in ms: servers also answer so in a burst. */
+const SECOND_QUESTION_MS = 60_000
 /** How long an access token must have been expired until a repeated refusal counts as the end of access, in ms. */
 const REFUSAL_GRACE_MS = 30_000
 /** Rejections of a token that cannot be refreshed count at most once in this time, in ms. `MAX_REJECTIONS` end the connection. */
@@ -146,7 +153,8 @@ export function lifetimeOf(
   { issuedAt, renewable, isSame }: { issuedAt: number; renewable: boolean; isSame: boolean },
   assumedLifetimeMs: number,
 ): Pick<ActiveRecord, 'issuedAt' | 'dueAt' | 'expiresAt'> {
-  const isReported = expiresIn !== undefined && (expiresIn > 0 || renewable)
+  // With a lifetime of 0, no token could ever be used, so the API decides.
+  const isReported = expiresIn !== undefined && expiresIn > 0
   if (!isReported && !renewable) return { issuedAt, dueAt: null, expiresAt: null }
   const lifeMs = isReported ? expiresIn * 1000 : assumedLifetimeMs
   const marginMs = isSame || !renewable ? 0 : Math.min(REFRESH_MARGIN_MS, lifeMs / 5)
@@ -178,8 +186,9 @@ export function granted(
     connectedAt,
     usedAt: null,
     rejections: 0,
-    refusedAt: null,
+    refusal: null,
     missing: [],
+    accepted: [],
   }
 }
 
@@ -192,15 +201,14 @@ function withoutConnection({ version, rev, begun, consent, fence }: ConnectionRe
 export type Sent = Pick<ConnectionRecord, 'consent' | 'refreshes' | 'fence'>
 
 /**
- * Takes the lease, which lasts `leaseMs`, unless somebody has it or requests are paused. `manual`: a person asked, which ends a
- * pause. A lease or a pause whose end is further away than it can be comes from a wrong clock, and counts as over.
+ * Takes the lease, which lasts `leaseMs`, unless another caller has it or such requests are paused. A lease whose end is further away
+ * than it can be comes from a wrong clock, and counts as over.
  */
 export function leased(
   record: ConnectionRecord,
   { now, leaseMs, manual }: { now: number; leaseMs: number; manual: boolean },
 ): ConnectionRecord {
-  if (isWithin(record.leasedUntil, now, leaseMs)) return record
-  if (!manual && pauseOf(record, now) > 0) return record
+  if (isWithin(record.leasedUntil, now, leaseMs) || pauseOf(record, now, manual) > 0) return record
   return { ...record, fence: record.fence + 1, leasedUntil: now + leaseMs }
 }
 
@@ -216,18 +224,12 @@ export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedT
     pausedUntil: 0,
     trouble: null,
     rejections: 0,
-    refusedAt: null,
+    refusal: null,
   }
 }
 
 /** Access has ended: the tokens are deleted. */
-export function ended(
-  record: ConnectionRecord,
-  sent: Pick<Sent, 'consent' | 'refreshes'>,
-  endedReason: EndedRecord['endedReason'],
-  endedAt: number,
-): ConnectionRecord {
-  if (record.status !== 'active' || !isAbout(record, sent)) return record
+function ended(record: ActiveRecord, endedReason: EndedRecord['endedReason'], endedAt: number): EndedRecord {
   const { names, scopes, connectedAt, usedAt, refreshes } = record
   return {
     ...withoutConnection(record),
@@ -248,29 +250,39 @@ export function ended(
 export const released = (record: ConnectionRecord, { fence }: Sent): ConnectionRecord =>
   record.fence === fence ? { ...record, leasedUntil: 0 } : record
 
-/**
- * A request for tokens failed. The next one waits longer each time, or as long as the platform asks. `trouble`: null if the
- * failure says nothing about this connection.
- */
+/** What failed a request for tokens. Null: the failure says nothing about this connection. */
+export type FailureCause = Trouble | 'invalid_grant' | null
+
+/** A request for tokens failed. The app's next one waits longer each time, or as long as the platform asks. */
 export function failed(
   record: ConnectionRecord,
   sent: Sent,
-  {
-    trouble,
-    now,
-    retryAfterMs = 0,
-  }: { trouble: Trouble | null; now: number; retryAfterMs?: number | undefined },
+  { cause, now, retryAfterMs = 0 }: { cause: FailureCause; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
   // Noting the failure ends the lease. So a repeated write does not count it twice.
   const isNoted = record.fence !== sent.fence || record.leasedUntil === 0
   if (isNoted || !isAbout(record, sent)) return record
+  const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
+  const noted = { ...record, leasedUntil: 0, manualFrom: now + Math.max(REFRESH_INTERVAL_MS, askedMs) }
+  if (cause === 'invalid_grant' && noted.status === 'active') return grantRefused(noted, now)
+  const trouble = cause === 'invalid_grant' ? 'refused' : cause
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
-  const pausedUntil = now + Math.max(backoffMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
-  const after = { ...record, trouble, failures: record.failures + 1, pausedUntil, leasedUntil: 0 }
+  const pausedUntil = now + Math.max(backoffMs, askedMs)
+  const after = { ...noted, trouble, failures: record.failures + 1, pausedUntil }
   if (after.status !== 'active' || record.status !== 'active' || trouble !== 'refused') return after
   // A refusal alone proves nothing: the API must reject the token too, or the platform must refuse again long after it expired.
   const isRepeated = record.trouble === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
-  return isRepeated || record.rejections > 0 ? { ...after, refusedAt: record.refusedAt ?? now } : after
+  const refusal = record.refusal ?? { at: now, reason: 'refused' }
+  return isRepeated || record.rejections > 0 ? { ...after, refusal } : after
+}
+
+/** The platform answered `invalid_grant`. Access counts as ended at once, and the second such answer, a minute later, ends it. */
+function grantRefused(record: ActiveRecord, now: number): ConnectionRecord {
+  const isSecond = record.refusal?.reason === 'invalid_grant'
+  // A time in the future comes from another clock, and would delay the second question.
+  const at = Math.min(now, isSecond ? (record.refusal?.at ?? now) : now)
+  if (isSecond && at + SECOND_QUESTION_MS <= now) return ended(record, 'invalid_grant', at)
+  return { ...record, refusal: { at, reason: 'invalid_grant' }, pausedUntil: at + SECOND_QUESTION_MS }
 }
 
 /**
@@ -284,14 +296,14 @@ export function rejected(
 ): ConnectionRecord {
   if (record.status !== 'active' || !isAbout(record, sent) || isExpired(record, now)) return record
   if (record.renewable) {
-    const refusedAt = record.refusedAt ?? (record.trouble === 'refused' ? now : null)
-    return patched(record, { rejections: 1, refusedAt })
+    const refusal = record.refusal ?? (record.trouble === 'refused' ? { at: now, reason: 'refused' } : null)
+    return patched(record, { rejections: 1, refusal })
   }
   if (pauseOf(record, now) > 0) return record
   const rejections = record.rejections + 1
   return rejections < MAX_REJECTIONS
     ? { ...record, rejections, pausedUntil: now + REJECTION_INTERVAL_MS }
-    : ended(record, sent, 'rejected', now)
+    : ended(record, 'rejected', now)
 }
 
 /** How an API call with a token of this consent ended. The record changes only if that is news. */
@@ -302,15 +314,21 @@ export function called(
   now: number,
 ): ConnectionRecord {
   if (record.status !== 'active' || record.consent !== consent) return record
-  // Only a refresh proves that the platform accepts this grant again.
+  // Only a refresh proves that the platform accepts this grant again. After `invalid_grant`, an access token may outlive it.
   const trouble = record.trouble === 'refused' ? record.trouble : null
+  const refusal = record.refusal?.reason === 'invalid_grant' ? record.refusal : null
   switch (outcome.result) {
     case 'ok': {
       const { call, scope } = outcome
-      const others = record.missing.filter((entry) => entry.call !== call && entry.scope !== scope)
+      const others = record.missing.filter(
+        (entry) => entry.call !== call && (scope === null || entry.scope !== scope),
+      )
       const missing = others.length < record.missing.length ? others : record.missing
+      const isNamed = scope === null || (record.scopes?.includes(scope) ?? true)
+      const accepted =
+        isNamed || record.accepted.includes(scope) ? record.accepted : [...record.accepted, scope]
       const usedAt = Math.max(record.usedAt ?? 0, Math.floor(now / MINUTE_MS) * MINUTE_MS)
-      return patched(record, { trouble, missing, usedAt, rejections: 0, refusedAt: null })
+      return patched(record, { trouble, missing, accepted, usedAt, rejections: 0, refusal })
     }
     case 'forbidden': {
       const { call } = outcome
@@ -321,7 +339,7 @@ export function called(
       const others = record.missing.filter((entry) => entry.call !== call)
       const noted = [...others, ...scopes.map((scope) => ({ call, scope }))].slice(-MAX_MISSING)
       const missing = isKnown ? record.missing : noted
-      return patched(record, { trouble, missing, rejections: 0, refusedAt: null })
+      return patched(record, { trouble, missing, rejections: 0, refusal })
     }
     case 'unavailable':
       return record.trouble === null ? { ...record, trouble: outcome.kind } : record
@@ -371,9 +389,14 @@ const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refresh
 const isWithin = (end: number, now: number, longestMs: number) =>
   end > now && end - now <= longestMs + CLOCK_TOLERANCE_MS
 
-/** For how long no request for tokens is sent, in ms. */
-export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number =>
-  isWithin(pausedUntil, now, MAX_RETRY_AFTER_MS) ? pausedUntil - now : 0
+/**
+ * For how long no request for tokens is sent, in ms. `manual`: a person or a script asks, which only a pause that the platform asked for
+ * binds for longer than 5 s. A pause whose end is further away than it can be comes from a wrong clock, and counts as over.
+ */
+export function pauseOf(record: ConnectionRecord, now: number, manual = false): number {
+  const end = manual ? record.manualFrom : record.pausedUntil
+  return isWithin(end, now, MAX_RETRY_AFTER_MS) ? end - now : 0
+}
 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
@@ -404,37 +427,33 @@ export function viewOf(
   requestedScopes: readonly string[],
   now: number,
 ): ConnectionView {
-  const end = endOf(record, now)
-  if (end) return { state: 'revoked', ...end }
-  if (record.status !== 'active') return { state: 'none' }
-  const { trouble, rejections } = record
-  if (trouble !== null) {
-    const canReconnect = rejections > 0 || trouble === 'rejected'
-    return { state: 'degraded', trouble, canReconnect }
-  }
-  const missingScopes = missingScopesOf(record, requestedScopes)
-  return missingScopes.length > 0 || record.missing.length > 0
-    ? { state: 'needs_consent', missingScopes }
-    : { state: 'active' }
-}
-
-/** When and why access has ended; null if it has not. After `refused`, a success with the kept tokens restores access. */
-export function endOf(record: ConnectionRecord, now: number): { at: number; reason: EndReason } | null {
   switch (record.status) {
     case 'none':
-      return null
+      return { state: 'none' }
     case 'ended':
-      return { at: record.endedAt, reason: record.endedReason }
+      return { state: 'revoked', at: record.endedAt, reason: record.endedReason }
     case 'active': {
-      const { expiresAt, refusedAt } = record
+      const { expiresAt, refusal, trouble, rejections, missing } = record
       // Without a refresh token, a connection ends with its access token.
       if (expiresAt !== null && expiresAt <= now && !record.renewable)
-        return { at: expiresAt, reason: 'expired' }
-      return refusedAt === null ? null : { at: refusedAt, reason: 'refused' }
+        return { state: 'revoked', at: expiresAt, reason: 'expired' }
+      if (refusal) return { state: 'revoked', ...refusal }
+      if (trouble !== null)
+        return { state: 'degraded', trouble, canReconnect: rejections > 0 || trouble === 'rejected' }
+      const missingScopes = missingScopesOf(record, requestedScopes)
+      return missingScopes.length > 0 || missing.length > 0
+        ? { state: 'needs_consent', missingScopes }
+        : { state: 'active' }
     }
     default:
       return record satisfies never
   }
+}
+
+/** When and why access has ended; null if it has not. After a refusal, a success with the kept tokens restores access. */
+export function endOf(record: ConnectionRecord, now: number): { at: number; reason: EndReason } | null {
+  const view = viewOf(record, [], now)
+  return view.state === 'revoked' ? view : null
 }
 
 /** This scope asks for a refresh token (OpenID Connect Core 1.0, section 11). It is not a permission that users grant. */
@@ -443,8 +462,9 @@ const OFFLINE_ACCESS = 'offline_access'
 /** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
 export function missingScopesOf(record: ConnectionRecord, requestedScopes: readonly string[]): string[] {
   if (record.status !== 'active') return []
-  const { scopes, missing } = record
-  const ungranted = scopes ? requestedScopes.filter((scope) => !scopes.includes(scope)) : []
+  const { scopes, missing, accepted } = record
+  const granted = scopes && [...scopes, ...accepted]
+  const ungranted = granted ? requestedScopes.filter((scope) => !granted.includes(scope)) : []
   const refused = missing.map(({ scope }) => scope).filter((scope) => scope !== null)
   return [...new Set([...ungranted.filter((scope) => scope !== OFFLINE_ACCESS), ...refused])]
 }

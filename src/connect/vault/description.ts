@@ -5,6 +5,7 @@ import {
   type ConnectionView,
   missingScopesOf,
   type Names,
+  pauseOf,
   refreshableIn,
   viewOf,
 } from './connection.ts'
@@ -73,7 +74,8 @@ export function describe(
 
 function factsOf(record: ActiveRecord, now: number): TokenFacts {
   const { issuedAt, expiresAt, refreshes, renewable } = record
-  return { issuedAt, expiresAt, refreshes, renewable, refreshableInMs: refreshableIn(record, now) }
+  const refreshableInMs = Math.max(refreshableIn(record, now), pauseOf(record, now, true))
+  return { issuedAt, expiresAt, refreshes, renewable, refreshableInMs }
 }
 
 export const unreadable = (bxcontext: string, error: DecryptionError): UnreadableConnection => ({

@@ -211,7 +211,7 @@ export class ConnectionRecords {
   ): GrantedTokens {
     const earlier = this.secretsIfReadable(ref, record)
     const { accessToken, expiresIn } = tokens
-    const isRefused = !isRefresh && record.status === 'active' && record.refusedAt !== null
+    const isRefused = !isRefresh && record.status === 'active' && record.refusal !== null
     const refreshToken = tokens.refreshToken ?? (isRefused ? null : earlier?.refreshToken) ?? null
     const businessName = tokens.businessName ?? earlier?.businessName ?? null
     const userName = tokens.userName ?? earlier?.userName ?? null

@@ -23,7 +23,7 @@ import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/s
 import { withTimeout } from '../timeouts.ts'
 import { AppCredentials } from './app-credentials.ts'
 import { type ChangeListener, createChanges } from './changes.ts'
-import type { ActiveRecord, ConnectionRecord, ConnectionRef, Trouble } from './connection.ts'
+import type { ActiveRecord, ConnectionRecord, ConnectionRef, FailureCause } from './connection.ts'
 import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
 import { DecryptionError, type EncryptionKey, unknownFormat } from './encryption.ts'
@@ -104,7 +104,7 @@ export class Vault {
     const { platform, store, keys, log = SILENT, client = { clientId: '', clientSecret: '' } } = options
     if (!/^[a-z]+$/.test(platform.name))
       throw new Error(`the platform's name must be lower-case letters: ${platform.name}`)
-    this.#options = { waitMs: 20_000, now: Date.now, ...options, log, client }
+    this.#options = { waitMs: 20_000, now: () => Date.now(), ...options, log, client }
     this.credentials = new AppCredentials(store, platform.name, keys, client)
     this.#changes = createChanges(log)
     this.#records = new ConnectionRecords(platform, store, keys, this.#changes.publish)
@@ -114,9 +114,8 @@ export class Vault {
 
   /**
    * Resolves to a valid access token. A token that is not due takes at most one read of the store. One that is about to expire is
-   * also refreshed in the background, and an expired one is refreshed first. If a token that was just refreshed has already
-   * expired, it is returned nevertheless, and the API decides. Throws `NotConnectedError`, `ConnectionRevokedError`,
-   * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
+   * also refreshed in the background, and an expired one is refreshed first. Throws `NotConnectedError`,
+   * `ConnectionRevokedError`, `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   async accessToken(ref: ConnectionRef): Promise<string> {
     return (await this.#usable(ref)).secrets.accessToken
@@ -193,9 +192,9 @@ export class Vault {
   }
 
   /**
-   * Checks that the user has this connection, and that its access has not ended. A connection whose access has ended with `refused`
-   * passes, because its calls can restore access. `cached`: the record may be a second old. Throws `NotConnectedError`,
-   * `ConnectionRevokedError`.
+   * Checks that the user has this connection, and that its access has not ended for good. A connection that still has its tokens
+   * after a refusal passes, because its calls can restore access. `cached`: the record may be a second old. Throws
+   * `NotConnectedError`, `ConnectionRevokedError`.
    */
   async requireConnection(ref: ConnectionRef, { cached = false } = {}): Promise<void> {
     this.#active(await (cached ? this.#records.readCached(ref) : this.#records.read(ref)))
@@ -246,8 +245,9 @@ export class Vault {
   }
 
   /**
-   * Gets a new access token. `manual`: a person asked for it, which ends a pause. Resolves to false if there is no refresh token.
-   * Throws the errors of `accessToken`, and `RefreshTooSoonError`.
+   * Gets a new access token. `manual`: a person or a script asked for it, which ends a pause of our own, but not a pause that the
+   * platform asked for, and counts once in 5 s. Resolves to false if there is no refresh token. Throws the errors of `accessToken`,
+   * and `RefreshTooSoonError`.
    */
   async refresh(ref: ConnectionRef, { manual = true } = {}): Promise<boolean> {
     const opened = this.#open(ref, await this.#records.read(ref))
@@ -320,25 +320,35 @@ export class Vault {
 
   /** The connection with a token to send. */
   async #usable(ref: ConnectionRef): Promise<Opened> {
-    const opened = this.#open(ref, await this.#records.readCached(ref))
+    return this.#valid(ref, this.#open(ref, await this.#records.readCached(ref)))
+  }
+
+  /** The connection with a token to send, which is that of `opened` if it still works. */
+  async #valid(ref: ConnectionRef, opened: Opened): Promise<Opened> {
     const { record } = opened
     const now = this.#options.now()
-    if (record.refusedAt !== null || connection.isExpired(record, now)) {
-      // If a token that was just refreshed has already expired, the API decides.
-      const isTooSoon = record.renewable && connection.refreshableIn(record, now) > 0
-      return isTooSoon ? opened : this.#renew(ref, opened)
-    }
+    if (record.refusal !== null) return this.#renew(ref, opened)
+    if (connection.isExpired(record, now))
+      return connection.refreshableIn(record, now) > 0 ? this.#unexpired(opened) : this.#renew(ref, opened)
     // The token still works, so nobody waits. A failure is logged and recorded, and the next call tries again.
     if (connection.isDue(record, now) && connection.pauseOf(record, now) === 0)
       this.#renew(ref, opened).catch(() => {})
     return opened
   }
 
+  /** The connection, unless its token has expired: it was refreshed for a moment only, or a long time ago by another process. */
+  #unexpired(opened: Opened): Opened {
+    const now = this.#options.now()
+    if (!connection.isExpired(opened.record, now)) return opened
+    const waitMs = connection.refreshableIn(opened.record, now)
+    throw new PlatformUnavailableError('paused', 'the new access token has expired already', waitMs)
+  }
+
   /** Replaces an access token that the API rejected. */
   async #replace(ref: ConnectionRef, rejectedToken: string): Promise<Opened> {
     const opened = this.#open(ref, await this.#records.read(ref))
     const { record, secrets } = opened
-    if (secrets.accessToken !== rejectedToken) return opened
+    if (secrets.accessToken !== rejectedToken) return this.#valid(ref, opened)
     const waitMs = record.renewable ? connection.refreshableIn(record, this.#options.now()) : 0
     if (waitMs > 0)
       throw new PlatformUnavailableError('rejected', 'the API rejects a token that was just issued', waitMs)
@@ -349,13 +359,13 @@ export class Vault {
       const { after } = await this.#records.change(ref, (read) =>
         connection.rejected(read, record, this.#options.now()),
       )
-      this.#throwIfEnded(after)
+      this.#unended(after)
       throw error
     }
   }
 
   /** Resolves to newer tokens than those of `seen`. The callers of this process share one refresh. */
-  #renew(ref: ConnectionRef, seen: Opened, manual = false): Promise<Opened> {
+  async #renew(ref: ConnectionRef, seen: Opened, manual = false): Promise<Opened> {
     const name = JSON.stringify([manual, ref.userId, ref.bxcontext])
     let renewal = this.#renewals.get(name)
     if (!renewal) {
@@ -368,12 +378,11 @@ export class Vault {
     }
     const stillRefreshing = () =>
       new PlatformUnavailableError('no_answer', 'the refresh has not been answered yet')
-    return withTimeout(renewal, this.#options.waitMs, stillRefreshing)
+    return this.#unexpired(await withTimeout(renewal, this.#options.waitMs, stillRefreshing))
   }
 
   async #refresh(ref: ConnectionRef, seen: Opened, manual: boolean): Promise<Opened> {
     const { consent, refreshes } = seen.record
-    // A newer token counts even if it has expired since. A caller that needs a valid one asks again.
     const isDone = (record: ConnectionRecord) =>
       record.status !== 'active' || record.consent !== consent || record.refreshes !== refreshes
     const { record, isHolder } = await this.#lease(ref, isDone, manual)
@@ -388,7 +397,7 @@ export class Vault {
     } catch (error) {
       const after = await this.#noteFailure(ref, record, error)
       if (isDone(after)) return this.#open(ref, after)
-      this.#throwIfEnded(after)
+      this.#unended(after)
       throw error
     }
     const received = { issuedAt: this.#options.now(), isRefresh: true }
@@ -415,7 +424,7 @@ export class Vault {
       )
       const isHolder = after !== before
       if (isHolder || isDone(after)) return { record: after, isHolder }
-      const pauseMs = manual ? 0 : connection.pauseOf(after, this.#options.now())
+      const pauseMs = connection.pauseOf(after, this.#options.now(), manual)
       if (pauseMs > 0) throw await this.#pauseError(after, pauseMs)
       if (performance.now() > deadline)
         throw new PlatformUnavailableError('paused', 'another process is still refreshing')
@@ -460,19 +469,20 @@ export class Vault {
    */
   async #noteFailure(ref: ConnectionRef, sent: ConnectionRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()
-    if (error instanceof InvalidGrantError)
-      return this.#settle(ref, (read) => connection.ended(read, sent, 'invalid_grant', now))
-    const trouble = troubleOf(error)
-    if (!(error instanceof PlatformError) || trouble === undefined) {
+    const cause = causeOf(error)
+    if (!(error instanceof PlatformError) || cause === undefined) {
       await this.#records.change(ref, (read) => connection.released(read, sent)).catch(() => {})
       throw error
     }
     const { code, reason, retryAfterMs } = error
     const level = error instanceof ConfigurationError ? 'error' : 'warn'
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
-    const failure = { trouble, now, retryAfterMs }
-    // The caller gets the platform's error, even if the failure could not be stored yet.
-    return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch(() => sent)
+    const failure = { cause, now, retryAfterMs }
+    return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch((failed: unknown) => {
+      // The caller gets the platform's error, even if it could not be stored yet, but no end that is not in the record.
+      if (cause === 'invalid_grant') throw failed
+      return sent
+    })
   }
 
   /** Throws `NotConnectedError`, `ConnectionRevokedError`, `DecryptionError`. */
@@ -481,10 +491,15 @@ export class Vault {
     return { record: active, secrets: this.#records.secretsOf(ref, active) }
   }
 
-  /** The record, unless access has ended for good. Throws `NotConnectedError`, `ConnectionRevokedError`. */
+  /** The record, unless access has ended for good: tokens that were refused may work again. Throws the errors of `#unended`. */
   #active(record: ConnectionRecord): ActiveRecord {
+    return record.status === 'active' && record.refusal !== null ? record : this.#unended(record)
+  }
+
+  /** The record, unless access has ended. Throws `NotConnectedError`, `ConnectionRevokedError`. */
+  #unended(record: ConnectionRecord): ActiveRecord {
     const end = connection.endOf(record, this.#options.now())
-    if (end && end.reason !== 'refused') throw new ConnectionRevokedError(end.at, end.reason)
+    if (end) throw new ConnectionRevokedError(end.at, end.reason)
     if (record.status !== 'active') throw new NotConnectedError()
     return record
   }
@@ -507,15 +522,9 @@ export class Vault {
     }
   }
 
-  #throwIfEnded(record: ConnectionRecord): void {
-    if (record.status === 'none') throw new NotConnectedError()
-    const end = connection.endOf(record, this.#options.now())
-    if (end) throw new ConnectionRevokedError(end.at, end.reason)
-  }
-
   /** The error for a caller whose request is not sent during a pause. */
   async #pauseError(record: ConnectionRecord, waitMs: number): Promise<PlatformError> {
-    if (record.status === 'active' && record.refusedAt !== null) this.#throwIfEnded(record)
+    if (record.status === 'active' && record.refusal !== null) this.#unended(record)
     if (await this.credentials.areRefused())
       return new ConfigurationError(
         "the platform refuses this app's credentials, and asking it again is paused",
@@ -535,7 +544,7 @@ export class Vault {
     if (!accessToken) return 'unknown'
     try {
       const kind = refreshToken ? 'refresh_token' : 'access_token'
-      await this.credentials.noting(oauth.revoke(refreshToken ?? accessToken, kind))
+      await oauth.revoke(refreshToken ?? accessToken, kind)
       return 'revoked'
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error
@@ -561,11 +570,9 @@ function unreadableOr({ bxcontext }: ConnectionRef, error: unknown): UnreadableC
 
 const stopping = () => new PlatformUnavailableError('paused', 'this process is stopping')
 
-/**
- * Why a request for tokens failed, for the record. Null: the failure does not concern this connection. Undefined: it says nothing
- * about the platform.
- */
-function troubleOf(error: unknown): Trouble | null | undefined {
+/** What failed a request for tokens, for the record. Undefined: the error says nothing about the platform. */
+function causeOf(error: unknown): FailureCause | undefined {
+  if (error instanceof InvalidGrantError) return 'invalid_grant'
   if (error instanceof ConfigurationError) return null
   if (error instanceof PlatformUnavailableError) return error.kind === 'paused' ? undefined : error.kind
   return error instanceof PlatformRejectedError ? 'unreadable' : undefined

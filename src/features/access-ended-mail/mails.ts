@@ -2,14 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
-import { type ConnectionRef, parseJson, type RetryOptions, retry, type Vault } from '../../connect/index.ts'
+import {
+  type ConnectionRef,
+  parseJson,
+  type RetryOptions,
+  retry,
+  sleep,
+  type Vault,
+} from '../../connect/index.ts'
 import { type KeyValueStore, update } from '../../connect/stores.ts'
 import { nameOf } from '../../web/kit.ts'
 import { isAddress, mailAbout } from './mail.ts'
 import type { Transport } from './transport.ts'
 
 export interface MailsOptions {
-  vault: Pick<Vault, 'onChange' | 'find'>
+  vault: Pick<Vault, 'onChange' | 'find' | 'refresh'>
   store: KeyValueStore
   /** Resolves to the address of a user, or null. */
   emailOf(userId: string): Promise<string | null>
@@ -20,8 +27,11 @@ export interface MailsOptions {
   retries?: RetryOptions
   /** A clock, in ms since 1970. */
   now?: () => number
+  /** When the platform is asked again whether access has ended, in ms; by default, as soon as the vault allows it. */
+  askAgainMs?: number
 }
 
+const ASK_AGAIN_MS = 61_000
 const RETRIES = { timeoutMs: 3_600_000, pauseMs: 5_000, maxPauseMs: 300_000 }
 /** How many emails a user gets in 24 hours, whatever the platform says about their connections. */
 const MAX_PER_DAY = 3
@@ -29,13 +39,19 @@ const DAY_MS = 24 * 3_600_000
 
 /**
  * Sends one email to the user of each connection whose record ends. Only one process writes the end of a record, and its vault
- * tells its listeners once, so the store has only the emails of a day, to count them.
+ * tells its listeners once, so the store has only the emails of a day, to count them. A platform that refuses access for a
+ * moment only causes no email.
  */
 export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
-  const { vault, transport, baseUrl, log, retries = RETRIES } = options
+  const { vault, transport, baseUrl, log, retries = RETRIES, askAgainMs = ASK_AGAIN_MS } = options
   const stopping = new AbortController()
   const unsent = new Set<Promise<void>>()
-  vault.onChange((ref, _events, { before, after }) => {
+  vault.onChange((ref, events, { before, after }) => {
+    // Its tokens are kept for a second question. Without this one, the end would be certain only when the user comes back.
+    if (after.status === 'active' && events.some(({ type }) => type === 'revoked'))
+      void sleep(askAgainMs, stopping.signal)
+        .then(() => vault.refresh(ref, { manual: false }))
+        .catch(() => {})
     if (after.status !== 'ended' || before.status === 'ended') return
     const { consent } = after
     const id = `<${randomUUID()}@${new URL(baseUrl).hostname}>`

@@ -8,8 +8,8 @@ import type { Connection, Vault } from '../../connect/index.ts'
 import type { Counts } from './round.ts'
 
 /**
- * Refreshes the user's tokens that were neither used nor refreshed since a time (`since`, in ms since 1970). So refresh tokens that
- * end without use stay alive, and the app notices a revocation. Adds to `counts` what was refreshed, what failed, and the states of
+ * Refreshes the user's tokens that were neither used nor refreshed since a time (`since`, in ms since 1970), and those that the platform
+ * has refused. So refresh tokens that end without use stay alive, and the app notices a revocation, or that access works again. Adds to `counts` what was refreshed, what failed, and the states of
  * the connections after that. Throws `StoreUnavailableError`.
  */
 export async function refreshUnused(
@@ -19,9 +19,7 @@ export async function refreshUnused(
   counts: Counts,
 ): Promise<void> {
   let connections = await vault.list(userId)
-  const unused = connections.flatMap((one) =>
-    'tokens' in one && isUnused(one, since) ? [one.bxcontext] : [],
-  )
+  const unused = connections.flatMap((one) => ('tokens' in one && isDue(one, since) ? [one.bxcontext] : []))
   for (const bxcontext of unused) {
     try {
       await vault.refresh({ userId, bxcontext }, { manual: false })
@@ -35,9 +33,9 @@ export async function refreshUnused(
   for (const { view } of connections) counts[view.state]++
 }
 
-/** Without a refresh token there is nothing to keep alive. */
-const isUnused = ({ tokens, lastUsedAt }: Connection, since: number) =>
-  tokens?.renewable && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
+/** A connection without a refresh token cannot be refreshed. */
+const isDue = ({ tokens, lastUsedAt, view }: Connection, since: number) =>
+  tokens?.renewable && (view.state === 'revoked' || (tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since))
 
 /** Errors that are no failure of the check: the connection has ended, or its tokens were refreshed meanwhile. */
 const isNoFailure = (error: PlatformError) =>

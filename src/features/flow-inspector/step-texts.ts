@@ -53,7 +53,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   record_written: {
     about:
-      'The record is written by compare-and-set, encrypted with AES-256-GCM. The store never holds a readable token.',
+      'The record is written by compare-and-set, its tokens encrypted with AES-256-GCM. The store never holds a readable token.',
     say: 'What the app keeps is encrypted.',
     reference: 'RFC 6749 sections 10.3 and 10.4',
   },
@@ -125,7 +125,8 @@ const STEPS_THAT_FAILED: Readonly<Record<string, Partial<StepText>>> = {
   },
   api_call: { say: 'The platform has a problem with this call. The connection is kept.' },
   'token_refresh invalid_grant': {
-    about: 'The platform no longer accepts the refresh token: the user revoked access, or it expired.',
+    about:
+      'The platform no longer accepts the refresh token: the user revoked access, or it expired. Some servers answer so for seconds by mistake, so the app keeps the tokens and asks once more a minute later.',
     say: 'The platform says: this access was taken back.',
     reference: 'RFC 6749 section 5.2',
   },

@@ -57,8 +57,8 @@ const REASONS: [id: string, codes: RegExp, text: string][] = [
   ],
 ]
 
-/** What undici reports if a proxy refuses a tunnel, or asks for a password. */
-const REFUSED_BY_PROXY = /^UND_ERR_(ABORTED|INVALID_ARG)$/
+/** The reason if a proxy refuses a tunnel, or asks for a password. */
+const REFUSED_BY_PROXY = /^the forward proxy answered/
 
 /** The finding for an address that did not respond. `settings`: the settings that have this address. */
 export function noAnswer(settings: string, url: string, error: string): Finding {

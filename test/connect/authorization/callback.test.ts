@@ -110,7 +110,15 @@ describe('the callback', () => {
   })
 
   test.each([
-    ['access_denied', 403, 'consent_denied'],
+    ...[
+      'access_denied',
+      'user_cancelled_authorize',
+      'user_cancelled_login',
+      'consent_required',
+      'login_required',
+      'interaction_required',
+      'account_selection_required',
+    ].map((error): [string, number, string] => [error, 403, 'consent_denied']),
     ['server_error', 502, 'consent_unavailable'],
     ['a_code_that_nobody_knows', 502, 'consent_unavailable'],
     ['unauthorized_client', 500, 'consent_misconfigured'],

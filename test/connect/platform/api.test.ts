@@ -5,7 +5,11 @@ import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
 import { type Api, createApi, type Page } from '../../../src/connect/platform/api.ts'
 import { idSchema } from '../../../src/connect/platform/contract.ts'
-import { PlatformRejectedError, PlatformUnavailableError } from '../../../src/connect/platform/errors.ts'
+import {
+  PlatformError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from '../../../src/connect/platform/errors.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import type { CallOutcome, TokenSource } from '../../../src/connect/platform/token-source.ts'
 import { serve } from '../../support/ports.ts'
@@ -110,7 +114,7 @@ describe('an API call', () => {
       (req, res) => void receive(req).then(() => res.destroy()),
     ]
     expect(await call(api)).toBeUndefined()
-    await expect(call(api)).rejects.toMatchObject({ code: 'platform_unavailable' })
+    await expect(call(api)).rejects.toMatchObject({ code: 'outcome_unknown' })
     expect(requests.map((request) => `${request.method} ${request.url}`)).toEqual([
       `${method} /base/records/1`,
       `${method} /base/records/1`,
@@ -130,7 +134,7 @@ describe('an API call', () => {
   test('whose answer is not read does not accept a web page, which only a proxy answers', async () => {
     handlers = [(_req, res) => void res.writeHead(200).end(FIREWALL)]
     await expect(api.post(source(), RECORD, {})).rejects.toMatchObject({
-      code: 'platform_unavailable',
+      code: 'outcome_unknown',
     })
   })
 
@@ -317,11 +321,14 @@ describe('what an API answer means', () => {
     await expect(list()).rejects.toMatchObject({ code: 'platform_rejected', field: '1.id' })
   })
 
-  test('Retry-After as a date is measured by the clock of the platform', async () => {
-    const [sentAt, ahead] = [Date.now() + 600_000, 7_000]
-    const date = (ms: number) => new Date(ms).toUTCString()
-    handlers = [json({}, 503, { date: date(sentAt), 'retry-after': date(sentAt + ahead) })]
-    await expect(list()).rejects.toMatchObject({ retryAfterMs: ahead })
+  test.each([
+    ['IMF-fixdate', 'Sun, 06 Nov 2033 08:49:37 GMT'],
+    ['RFC 850', 'Sunday, 06-Nov-33 08:49:37 GMT'],
+    ['asctime', 'Sun Nov  6 08:49:37 2033'],
+  ])('Retry-After as a date (%s) is measured by the clock of the platform', async (_form, value) => {
+    const date = 'Sun, 06 Nov 2033 08:49:30 GMT'
+    handlers = [json({}, 503, { date, 'retry-after': value })]
+    await expect(list()).rejects.toMatchObject({ retryAfterMs: 7_000 })
   })
 
   test.each([
@@ -344,6 +351,95 @@ describe('what an API answer means', () => {
     expect(elsewhere).toBe(0)
     await other.close()
   })
+})
+
+describe('a write', () => {
+  const write = (method: 'post' | 'put' | 'patch') => api[method](source(), RECORD, { name: 'B' })
+  const methods = ['post', 'put', 'patch'] as const
+
+  test.each<[what: string, body: unknown]>([
+    ['isSuccessful: false', { isSuccessful: false, message: 'the catalogue is closed' }],
+    ['an error', { error: { code: 'closed', message: 'the catalogue is closed' } }],
+    ['an error as text', { error: 'the catalogue is closed' }],
+  ])('that is answered 200 with %s is refused, in the words of the platform', async (_what, body) => {
+    for (const method of methods) {
+      handlers = [json(body)]
+      await expect(write(method)).rejects.toMatchObject({
+        code: 'platform_rejected',
+        platformMessage: expect.stringContaining('the catalogue is closed'),
+      })
+    }
+  })
+
+  test.each([{ isSuccessful: true }, { error: null }, { error: {} }, { error: '' }, { errors: [] }, {}])(
+    'that is answered 200 with %j is accepted',
+    async (body) => {
+      handlers = [json(body)]
+      expect(await write('post')).toEqual(body)
+    },
+  )
+
+  test.each<[what: string, Handler]>([
+    ['no answer', (_req, res) => void res.destroy()],
+    ['500', json({}, 500)],
+    ['503 with Retry-After', json({}, 503, { 'retry-after': '2' })],
+    ['a page', (_req, res) => void res.writeHead(200).end(FIREWALL)],
+  ])('that is followed by %s may have been carried out: the error says so', async (_what, handler) => {
+    for (const method of methods) {
+      handlers = [handler]
+      await expect(write(method)).rejects.toMatchObject({ code: 'outcome_unknown', status: 503 })
+    }
+    expect(requests).toHaveLength(3)
+  })
+
+  test('whose answer has an unexpected format may have been carried out, also after a 401', async () => {
+    handlers = [json({}, 401), json({ id: {} })]
+    const call = { ...RECORD, schema: recordSchema }
+    await expect(api.post(source(), call, {})).rejects.toMatchObject({ code: 'outcome_unknown', status: 502 })
+  })
+
+  test.each([400, 409, 423, 429, 302])('that is answered %i was not carried out', async (status) => {
+    handlers = [json({}, status)]
+    const error = await write('post').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(PlatformError)
+    expect(error).not.toMatchObject({ code: 'outcome_unknown' })
+  })
+
+  test('for which there is no new token was not carried out', async () => {
+    handlers = [json({}, 401)]
+    const refresh = () => Promise.reject(new PlatformUnavailableError('no_answer', 'down'))
+    const refused = api.post({ ...source(), refresh }, RECORD, {})
+    await expect(refused).rejects.toMatchObject({ code: 'platform_unavailable' })
+  })
+})
+
+describe('an answer of 400 kB that is nested 200,000 deep', () => {
+  const deep = (open: string, close: string) => open.repeat(200_000) + close.repeat(200_000)
+  const TEXTS = [
+    deep('[', ']'),
+    deep('{"a":', '}').replace('}', '1}'),
+    `[{"id":"1","extra":${deep('[', ']')}}]`,
+  ]
+
+  test.each([200, 201, 400, 401, 403, 404, 409, 422, 500])('is an error with a code (%i)', async (status) => {
+    for (const text of TEXTS) {
+      handlers = [(_req, res) => void res.writeHead(status).end(text)]
+      for (const call of [() => list(), () => api.post(source(), { ...RECORD, schema: recordSchema }, {})])
+        await expect(call()).rejects.toBeInstanceOf(PlatformError)
+    }
+  })
+})
+
+test('an answer of an unexpected format is described by its texts, or by its beginning, without secrets', async () => {
+  const nested = { apiKey: 'k', session_secrets: { a: 's' }, isOpen: false }
+  for (const [text, said] of [
+    [JSON.stringify({ name: 'A', accessToken: 't', nested }), 'name: A; nested.isOpen: false'],
+    ['[7', '[7'],
+    [FIREWALL, ''],
+  ]) {
+    handlers = [(_req, res) => void res.end(text)]
+    await expect(list()).rejects.toMatchObject({ platformMessage: said })
+  }
 })
 
 test('that this app sends no request for a token says nothing about the platform', async () => {

@@ -61,6 +61,16 @@ test.each(['tokens', 'api', 'uploads'] as const)(
   },
 )
 
+test.each(['http', 'https'])('a forward proxy that wants a password is named: %s', async (scheme) => {
+  const proxy = await started((_req, res) => void res.writeHead(407).end())
+  proxy.server.on('connect', (_req, socket) => socket.end('HTTP/1.1 407 Who are you\r\n\r\n'))
+  const { get } = client({ proxies: { httpsProxy: proxy.url, httpProxy: proxy.url, noProxy: '' } })
+  await expect(get(`${scheme}://platform.example/`)).rejects.toMatchObject({
+    ...UNAVAILABLE,
+    reason: 'the forward proxy answered 407: it needs a user and a password in its URL',
+  })
+})
+
 test('requests go to the internal address of their origin, whatever their path, and to no other', async () => {
   const hosts: (string | undefined)[] = []
   const { port, url: internal } = await started((req, res) => {

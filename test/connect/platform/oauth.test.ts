@@ -176,6 +176,7 @@ test.each([
     oauthError('invalid_grant'),
     oauthError('invalid_client', 401),
     { status: 500, text: 'SECRET-BODY' },
+    { status: 308, text: '', headers: { location: '/moved/SECRET-CODE/SECRET-REFRESH' } },
     { json: { access_token: 'SECRET ACCESS' } },
     { json: { access_token: 7, refresh_token: 'SECRET-NEXT' } },
   ]

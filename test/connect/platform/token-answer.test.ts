@@ -17,13 +17,13 @@ test.each([
     'unsupported_grant_type',
     'of_their_own',
   ].map((code) => [400, error(code), 'PlatformUnavailableError refused']),
-  [400, '', 'PlatformUnavailableError refused'],
-  [401, PAGE, 'PlatformUnavailableError refused'],
-  [403, '{}', 'PlatformUnavailableError refused'],
-  [404, PAGE, 'PlatformUnavailableError refused'],
-  // Later, or a firewall.
-  [403, PAGE, 'PlatformUnavailableError error'],
-  [403, `\n  <html lang="en">`, 'PlatformUnavailableError error'],
+  // No answer of OAuth, so it comes from a maintenance host, a gateway or a firewall.
+  ...[400, 401, 403, 404, 405, 407, 410, 421, 451].flatMap((status) =>
+    ['', PAGE, 'Not here', '{}', '{"message":"no route"}', '{"error":{"code":7}}', '[]', 'null'].map(
+      (text) => [status, text, 'PlatformUnavailableError error'],
+    ),
+  ),
+  // Later.
   ...['temporarily_unavailable', 'server_error', 'slow_down'].map((code) => [
     400,
     error(code),
@@ -42,10 +42,19 @@ test.each([
 ] as [number, string, string][])(
   'an answer of the token endpoint with %i and %j is a %s',
   (status, text, expected) => {
-    const failure = tokenFailure({ status, text, retryAfterMs: 7_000 })
+    const failure = tokenFailure({ status, text, retryAfterMs: 7_000, header: () => undefined })
     const kind =
       failure.constructor.name === 'PlatformUnavailableError' && 'kind' in failure ? ` ${failure.kind}` : ''
     expect(`${failure.constructor.name}${kind}`).toBe(expected)
     if (failure.status === 503) expect(failure.retryAfterMs).toBe(7_000)
   },
 )
+
+test('an endpoint that has moved is an outage whose reason says where to, without the query', () => {
+  const header = (name: string) =>
+    name === 'location' ? 'https://id.platform.example/v2/token?client_secret=s' : undefined
+  const { reason } = tokenFailure({ status: 308, text: '', retryAfterMs: undefined, header })
+  expect(reason).toBe(
+    'the token endpoint answered 308, without an error of OAuth, a redirect to https://id.platform.example/v2/token',
+  )
+})

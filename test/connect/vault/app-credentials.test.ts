@@ -1,5 +1,6 @@
 /** What happens while the platform refuses this app itself, and not one connection. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { ConfigurationError } from '../../../src/connect/errors.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
 import { CLIENT, consent, expiredSetup, REF, type VaultSetup } from '../../support/vault.ts'
 
@@ -52,6 +53,7 @@ describe('that the platform refuses this app', () => {
   test.each<[what: string, answer: Scripted]>([
     ['an outage', { status: 503, text: 'down' }],
     ['the page of a firewall', { status: 403, text: '<!DOCTYPE html>' }],
+    ['the 401 of a gateway', { status: 401, json: { message: 'no API key' } }],
   ])('does not end with %s', async (_what, answer) => {
     await refusedSetup()
     setup.endpoint.answers(answer)
@@ -59,12 +61,34 @@ describe('that the platform refuses this app', () => {
     expect(await states()).toEqual(['misconfigured', 'misconfigured'])
   })
 
-  test('is noticed when a code is exchanged or a grant revoked, too', async () => {
+  test('is noticed when a code is exchanged, too', async () => {
+    setup = await expiredSetup({ canRevoke: true })
+    await setup.vault
+      .connect(OTHER, async () => {
+        throw new ConfigurationError('invalid_client')
+      })
+      .catch(() => {})
+    expect(await states()).toEqual(['misconfigured'])
+  })
+
+  test('is neither begun nor ended by the revocation endpoint', async () => {
     setup = await expiredSetup({ canRevoke: true })
     await consent(setup.vault, {}, OTHER)
     setup.endpoint.answers(REFUSED)
     await setup.vault.disconnect(OTHER)
+    expect(await states()).toEqual(['active'])
+    await refusedSetup()
+    setup.endpoint.answers({ text: '' })
+    expect(await setup.vault.disconnect(OTHER)).toBe('revoked')
     expect(await states()).toEqual(['misconfigured'])
+  })
+
+  test('is neither begun nor ended by a call of the API', async () => {
+    await refusedSetup()
+    const source = setup.vault.tokenSource(OTHER)
+    await source.accessToken()
+    await source.noteCall({ result: 'ok', call: 'GET leads', scope: 'leads' })
+    expect(await states()).toEqual(['misconfigured', 'misconfigured'])
   })
 
   test('is not said by a process with another secret', async () => {

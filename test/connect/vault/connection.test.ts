@@ -4,8 +4,8 @@ import {
   begin,
   type ConnectionRecord,
   called,
-  ended,
   eventsOf,
+  type FailureCause,
   failed,
   type GrantedTokens,
   granted,
@@ -20,7 +20,6 @@ import {
   refreshed,
   rejected,
   released,
-  type Trouble,
   viewOf,
 } from '../../../src/connect/vault/connection.ts'
 
@@ -46,15 +45,20 @@ function active(extra: Partial<GrantedTokens> = {}): ActiveRecord {
   return record
 }
 
+const MINUTE = 60_000
+
 const lease = (record: ConnectionRecord, now = NOW, manual = false) =>
   leased(record, { now, leaseMs: LEASE_MS, manual })
-const end = (record: ConnectionRecord, sent: ConnectionRecord) => ended(record, sent, 'invalid_grant', NOW)
 
-/** A record after a request that was sent under a lease and failed. */
-function afterFailure(record: ConnectionRecord, trouble: Trouble | null, now = NOW, retryAfterMs?: number) {
-  const sent = lease(record, now, true)
-  return failed(sent, sent, { trouble, now, retryAfterMs })
+/** A record after a request that was sent under a lease, whatever pauses there are, and failed. */
+function afterFailure(record: ConnectionRecord, cause: FailureCause, now = NOW, retryAfterMs?: number) {
+  const sent = lease({ ...record, manualFrom: 0 }, now, true)
+  return failed(sent, sent, { cause, now, retryAfterMs })
 }
+
+/** A record that two answers `invalid_grant`, a minute apart, have ended. */
+const twiceRefused = (record: ConnectionRecord) =>
+  afterFailure(afterFailure(record, 'invalid_grant'), 'invalid_grant', NOW + MINUTE)
 
 const stateOf = (record: ConnectionRecord, now = NOW) => viewOf(record, SCOPES, now).state
 
@@ -77,7 +81,7 @@ describe('consents', () => {
 
   test('a consent leaves no pause, trouble, missing permission or lease of the earlier one', () => {
     const troubled = called(
-      lease(afterFailure(active(), 'refused'), NOW, true),
+      lease(afterFailure(active(), 'refused'), NOW + MINUTE),
       { consent: 1 },
       { result: 'forbidden', call: 'GET /leads', scopes: ['leads'] },
       NOW,
@@ -108,7 +112,7 @@ describe('a label', () => {
 
   test('can be given after a refresh that the user did not see, and when access has ended', () => {
     const later = refreshed(before, lease(before), tokens({ names: before.names }))
-    const over = end(later, later)
+    const over = twiceRefused(later)
     for (const record of [later, over])
       expect(label(record, 'Second', 'Main')).toEqual({ ...record, names: JSON.stringify(names('Second')) })
   })
@@ -141,10 +145,27 @@ describe('the lease', () => {
     expect(released(second, first)).toBe(second)
   })
 
-  test('is not taken during a pause, unless a person asks', () => {
-    const paused = afterFailure(active(), 'error')
-    expect(lease(paused)).toBe(paused)
-    expect(lease(paused, NOW, true).fence).toBe(paused.fence + 1)
+  test('is not taken during a pause of our own; a person waits at most 5 s', () => {
+    let paused: ConnectionRecord = active()
+    for (let failure = 0; failure < 5; failure++) paused = afterFailure(paused, 'error')
+    for (const now of [NOW, NOW + 15_999]) expect(lease(paused, now)).toBe(paused)
+    expect(lease(paused, NOW + 4_999, true)).toBe(paused)
+    expect(lease(paused, NOW + 5_000, true).fence).toBe(paused.fence + 1)
+  })
+
+  test.each([false, true])(
+    'is not taken during a pause that the platform asked for (a person asks: %s)',
+    (manual) => {
+      const paused = afterFailure(active(), 'busy', NOW, 300_000)
+      expect(lease(paused, NOW + 299_999, manual)).toBe(paused)
+      expect(lease(paused, NOW + 300_000, manual).fence).toBe(paused.fence + 1)
+    },
+  )
+
+  test('is not taken in the minute after invalid_grant', () => {
+    const refused = afterFailure(active(), 'invalid_grant')
+    expect(lease(refused, NOW + MINUTE - 1)).toBe(refused)
+    expect(lease(refused, NOW + MINUTE).fence).toBe(refused.fence + 1)
   })
 })
 
@@ -154,18 +175,19 @@ describe('an answer', () => {
   test.each([
     ['a later consent', granted(begin(sent), 2, tokens({ tokens: 'later' }), NOW)],
     ['a disconnect', { ...NO_RECORD, begun: 7, consent: 7 }],
-    ['an end', end(sent, sent)],
+    ['an end', twiceRefused(sent)],
     ['another refresh', refreshed(sent, sent, tokens({ tokens: 'another' }))],
   ])('to a request that was sent before %s changes nothing', (_what, record) => {
     expect(refreshed(record, sent, tokens({ tokens: 'late' }))).toBe(record)
-    expect(end(record, sent)).toBe(record)
-    expect(failed(record, sent, { trouble: 'error', now: NOW })).toBe(record)
+    for (const cause of ['invalid_grant', 'error'] as const)
+      expect(failed(record, sent, { cause, now: NOW })).toBe(record)
     expect(rejected(record, sent, NOW)).toBe(record)
   })
 
   test('of a holder whose lease another one has: a failure changes nothing, tokens are stored', () => {
     const taken = lease(sent, NOW + LEASE_MS)
-    expect(failed(taken, sent, { trouble: 'error', now: NOW })).toBe(taken)
+    for (const cause of ['invalid_grant', 'error'] as const)
+      expect(failed(taken, sent, { cause, now: NOW })).toBe(taken)
     expect(refreshed(taken, sent, tokens())).toMatchObject({ refreshes: 1 })
   })
 
@@ -173,7 +195,7 @@ describe('an answer', () => {
     const refused = afterFailure(afterFailure(active(), 'refused', NOW + 400_000), 'refused', NOW + 400_000)
     expect(stateOf(refused)).toBe('revoked')
     const healed = refreshed(refused, refused, tokens())
-    expect(healed).toMatchObject({ failures: 0, trouble: null, refusedAt: null, leasedUntil: 0 })
+    expect(healed).toMatchObject({ failures: 0, trouble: null, refusal: null, leasedUntil: 0 })
     expect(stateOf(healed)).toBe('active')
   })
 })
@@ -189,12 +211,15 @@ describe('failures', () => {
   })
 
   test('pause as long as the platform asks for, at most 5 minutes', () => {
-    expect(pauseOf(afterFailure(active(), 'busy', NOW, 60_000), NOW)).toBe(60_000)
-    expect(pauseOf(afterFailure(active(), 'busy', NOW, 86_400_000), NOW)).toBe(300_000)
+    for (const manual of [false, true]) {
+      expect(pauseOf(afterFailure(active(), 'busy', NOW, 60_000), NOW, manual)).toBe(60_000)
+      expect(pauseOf(afterFailure(active(), 'busy', NOW, 86_400_000), NOW, manual)).toBe(300_000)
+    }
   })
 
   test('a pause that ends later than it can is over: its clock was wrong', () => {
-    expect(pauseOf(afterFailure(active(), 'error', NOW + 3_600_000), NOW)).toBe(0)
+    for (const manual of [false, true])
+      expect(pauseOf(afterFailure(active(), 'error', NOW + 3_600_000), NOW, manual)).toBe(0)
   })
 
   test.each([
@@ -237,6 +262,42 @@ describe('a refusal counts as the end of access', () => {
   })
 })
 
+describe('invalid_grant', () => {
+  const refused = afterFailure(active(), 'invalid_grant')
+  const ended = { state: 'revoked', at: NOW, reason: 'invalid_grant' }
+  const working = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
+
+  test('is shown as the end at once, and keeps the tokens', () => {
+    expect(viewOf(refused, SCOPES, NOW)).toEqual(ended)
+    expect(refused).toMatchObject({ status: 'active', tokens: 'tokens' })
+  })
+
+  test('ends access if it comes again a minute later, at the time of the first', () => {
+    const over = afterFailure(refused, 'invalid_grant', NOW + MINUTE)
+    expect(over).toMatchObject({ status: 'ended', names: 'names' })
+    expect(over).not.toHaveProperty('tokens')
+    expect(viewOf(over, SCOPES, NOW + MINUTE)).toEqual(ended)
+  })
+
+  test('that comes again within the minute, or from a clock that is behind, delays the second question no further', () => {
+    const again = afterFailure(refused, 'invalid_grant', NOW + MINUTE - 1)
+    expect(again).toMatchObject({ status: 'active', refusal: { at: NOW } })
+    expect(pauseOf(again, NOW + MINUTE)).toBe(0)
+    const behind = afterFailure(refused, 'invalid_grant', NOW - 3_600_000)
+    expect(pauseOf(behind, NOW - 3_600_000)).toBe(MINUTE)
+  })
+
+  test('stays the end during an outage and over a call that the API accepts', () => {
+    const outage = afterFailure(refused, 'error', NOW + MINUTE)
+    for (const record of [outage, called(refused, refused, working, NOW), rejected(refused, refused, NOW)])
+      expect(viewOf(record, SCOPES, NOW + MINUTE)).toEqual(ended)
+  })
+
+  test('is healed by the tokens of a refresh', () => {
+    expect(stateOf(refreshed(refused, refused, tokens()))).toBe('active')
+  })
+})
+
 test('without a refresh token, three rejections a minute apart end a connection', () => {
   let record: ConnectionRecord = active({ renewable: false, dueAt: null, expiresAt: null })
   for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms)) record = rejected(record, record, now)
@@ -275,6 +336,19 @@ describe('a call', () => {
     expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
   })
 
+  test('shows that its scope is granted, whatever the platform calls its scopes, also after a refresh', () => {
+    const names = { scopes: ['https://platform.example/leads.readonly', 'CATALOGUES'] }
+    const working = called(active(names), CONSENT, ok, NOW)
+    const later = refreshed(working, working, tokens(names))
+    expect(viewOf(later, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['catalogues'] })
+    expect(stateOf(called(later, CONSENT, { ...ok, scope: 'catalogues' }, NOW))).toBe('active')
+  })
+
+  test('that the API refuses for another reason says nothing about its scope', () => {
+    const record = called(active({ scopes: ['catalogues'] }), CONSENT, { ...ok, scope: null }, NOW)
+    expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
+  })
+
   test('of an earlier consent changes nothing', () => {
     const record = granted(begin(active()), 2, tokens(), NOW)
     for (const outcome of [ok, forbidden, outage]) expect(called(record, CONSENT, outcome, NOW)).toBe(record)
@@ -297,6 +371,7 @@ describe('the lifetime of a token', () => {
     ['3600 s: due a minute before', lifetime(3600), 3_540_000, 3_600_000],
     ['100 s: due after four fifths', lifetime(100), 80_000, 100_000],
     ['not reported: assumed', lifetime(undefined), 96_000, 120_000],
+    ['0 s, with which no token could be used: assumed', lifetime(0), 96_000, 120_000],
     ['returned again by a refresh: due at its end', lifetime(100, true, true), 100_000, 100_000],
     ['without a refresh token: due at its end', lifetime(100, false), 100_000, 100_000],
   ])('%s', (_what, { dueAt, expiresAt }, due, end) => {
@@ -336,8 +411,15 @@ describe('events', () => {
     ['a refresh', record, refreshed(record, record, tokens()), ['refreshed']],
     ['a refresh after a failure', failure, refreshed(failure, failure, tokens()), ['refreshed', 'recovered']],
     ['a failure', record, failure, ['refreshFailed']],
-    ['the end', record, end(record, record), ['revoked']],
-    ['the end of what was refused', refused, end(refused, refused), []],
+    ['invalid_grant', record, afterFailure(record, 'invalid_grant'), ['revoked']],
+    ['the second invalid_grant', afterFailure(record, 'invalid_grant'), twiceRefused(record), []],
+    [
+      'tokens after invalid_grant',
+      afterFailure(record, 'invalid_grant'),
+      refreshed(record, record, tokens()),
+      ['refreshed', 'recovered'],
+    ],
+    ['invalid_grant to what was refused', refused, afterFailure(refused, 'invalid_grant'), []],
     ['a disconnect', record, NO_RECORD, ['disconnected']],
     ['the end of a consent that had begun', begin(NO_RECORD), NO_RECORD, []],
   ])('of %s', (_what, before, after, types) => {

@@ -71,11 +71,22 @@ describe('a disconnect', () => {
     ['has no refresh token and has expired', { refreshToken: undefined }, DONE, 'unknown'],
   ])('of a grant that %s sends nothing', async (_what, granted, answer, outcome) => {
     await revocableSetup({}, granted)
-    setup.later(301)
     setup.endpoint.answers(answer)
-    await setup.token().catch(() => {})
+    for (const seconds of [301, 60]) {
+      setup.later(seconds)
+      await setup.token().catch(() => {})
+    }
     expect(await setup.vault.disconnect(REF)).toBe(outcome)
     expect(revoked()).toEqual([])
+  })
+
+  test('revokes a grant that the platform has refused only once: that may have been a mistake', async () => {
+    await revocableSetup()
+    setup.later(301)
+    setup.endpoint.answers(oauthError('invalid_grant'), DONE)
+    await setup.token().catch(() => {})
+    expect(await setup.vault.disconnect(REF)).toBe('revoked')
+    expect(revoked()).toEqual(['refresh-0'])
   })
 
   test.each<[what: string, damage: () => Promise<unknown>]>([

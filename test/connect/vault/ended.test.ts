@@ -1,12 +1,13 @@
 /** What ends access to an account, and what only looks like it. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { oauthError, type Scripted } from '../../support/token-endpoint.ts'
+import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
 import {
   connectedSetup,
   consent,
   eventsDuring,
   expiredSetup,
   REF,
+  refusingStore,
   type VaultSetup,
   vaultSetup,
 } from '../../support/vault.ts'
@@ -19,26 +20,100 @@ const REVOKED = { code: 'connection_revoked', status: 409 }
 const view = async () => (await setup.vault.find(REF))?.view
 /** What the API client does after a 401. */
 const after401 = () => setup.vault.tokenSource(REF).refresh('access-0')
-test.each([200, 400])(
-  'invalid_grant (%i) ends access: the record keeps when and why, and no tokens',
-  async (status) => {
+
+describe('invalid_grant', () => {
+  const INVALID = oauthError('invalid_grant')
+
+  test.each([200, 400])(
+    '(%i) is the end at once; the platform is asked once more a minute later, and then the tokens go',
+    async (status) => {
+      setup = await expiredSetup()
+      setup.endpoint.answers(oauthError('invalid_grant', status))
+      const at = setup.now()
+      const ended = { state: 'revoked', at, reason: 'invalid_grant' }
+      for (const [seconds, requests] of [
+        [0, 1],
+        [59, 1],
+        [1, 2],
+        [60, 2],
+      ] as const) {
+        setup.later(seconds)
+        for (const vault of [setup.vault, setup.anotherVault()])
+          await expect(vault.accessToken(REF)).rejects.toMatchObject(REVOKED)
+        expect(await view()).toEqual(ended)
+        expect(setup.sent()).toHaveLength(requests)
+      }
+      expect(await setup.vault.find(REF)).toMatchObject({ tokens: null })
+    },
+  )
+
+  test('in a burst loses no connection: the next call after a minute heals it, and the end was announced once', async () => {
     setup = await expiredSetup()
-    setup.endpoint.answers(oauthError('invalid_grant', status))
-    for (let time = 0; time < 2; time++) await expect(setup.token()).rejects.toMatchObject(REVOKED)
-    expect(await view()).toEqual({ state: 'revoked', at: expect.any(Number), reason: 'invalid_grant' })
-    expect(await setup.vault.find(REF)).toMatchObject({ tokens: null })
-    expect(setup.sent()).toHaveLength(1)
-  },
-)
+    const refs = [REF, { ...REF, bxcontext: 'second' }, { ...REF, bxcontext: 'third' }]
+    for (const ref of refs.slice(1)) await consent(setup.vault, { expiresIn: 1 }, ref)
+    setup.later(2)
+    setup.endpoint.answers(INVALID)
+    const events = await eventsDuring(setup.vault, async () => {
+      for (const ref of refs) await expect(setup.vault.accessToken(ref)).rejects.toMatchObject(REVOKED)
+      setup.later(5)
+      // A person presses a button while the burst goes on.
+      await expect(setup.vault.refresh(REF)).rejects.toMatchObject(REVOKED)
+      setup.later(55)
+      setup.endpoint.answers(tokens())
+      for (const ref of refs) expect(await setup.vault.accessToken(ref)).toMatch(/^access-/)
+    })
+    const [ended, healed] = [refs.map(() => 'revoked'), refs.flatMap(() => ['refreshed', 'recovered'])]
+    expect(events).toEqual([...ended, ...healed])
+  })
+
+  test('that the store could not note is no end for the caller', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await expiredSetup({ store })
+    setup.endpoint.answers((res) => {
+      refuses.writes = true
+      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}')
+    })
+    await expect(setup.token()).rejects.toMatchObject({ code: 'store_unavailable' })
+    refuses.writes = false
+    await setup.vault.idle()
+    await expect(setup.token()).rejects.toMatchObject(REVOKED)
+  })
+})
+
+// A maintenance host, a gateway, or a firewall in place of the token endpoint.
+test.each<[what: string, answer: Scripted]>([
+  ['404 with a page', { status: 404, text: '<!doctype html><title>Not found</title>' }],
+  ['405 with text', { status: 405, text: 'Method Not Allowed' }],
+  ['421 with no text', { status: 421, text: '' }],
+  ['401 of a gateway', { status: 401, json: { message: 'no API key' } }],
+])('for 75 s, %s ends nothing', async (_what, answer) => {
+  setup = await expiredSetup()
+  setup.endpoint.answers(answer)
+  for (let seconds = 0; seconds < 75; seconds += 5) {
+    await expect(setup.token()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(await view()).toMatchObject({ state: 'degraded', canReconnect: false })
+    setup.later(5)
+  }
+  setup.later(30)
+  setup.endpoint.answers(tokens({ access_token: 'next' }))
+  expect(await setup.token()).toBe('next')
+})
+
+test('an outage at the token endpoint offers to reconnect once the API has rejected the token', async () => {
+  setup = await connectedSetup()
+  setup.endpoint.answers({ status: 404, text: 'no route' })
+  await expect(after401()).rejects.toMatchObject({ code: 'platform_unavailable' })
+  expect(await view()).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
+})
 
 describe('a refusal of the token endpoint', () => {
-  const EMPTY_400: Scripted = { status: 400, text: '' }
+  const REFUSAL = oauthError('invalid_request')
   const REFUSED = { state: 'revoked', reason: 'refused' }
 
   /** A connection whose refresh was refused after the API had rejected its token. */
   async function refused() {
     setup = await connectedSetup()
-    setup.endpoint.answers(EMPTY_400)
+    setup.endpoint.answers(REFUSAL)
     await expect(after401()).rejects.toMatchObject(REVOKED)
   }
 
@@ -58,7 +133,7 @@ describe('a refusal of the token endpoint', () => {
 
   test('that counts as the end is healed by a call that the API accepts, and both are announced once', async () => {
     setup = await connectedSetup()
-    setup.endpoint.answers(EMPTY_400)
+    setup.endpoint.answers(REFUSAL)
     const source = setup.vault.tokenSource(REF)
     const rejected = await source.accessToken()
     const events = await eventsDuring(setup.vault, async () => {
@@ -82,7 +157,7 @@ test('a consent without a refresh token keeps that of the connection', async () 
 
 test('a consent without a refresh token does not keep one that the platform has refused', async () => {
   setup = await connectedSetup()
-  setup.endpoint.answers({ status: 400, text: '' })
+  setup.endpoint.answers(oauthError('unauthorized_client'))
   const source = setup.vault.tokenSource(REF)
   const rejected = await source.accessToken()
   for (let time = 0; time < 3; time++) await source.refresh(rejected).catch(() => {})

@@ -12,7 +12,7 @@ import { newKey, REF } from '../../support/vault.ts'
 // Two processes on one store. A request for tokens waits until a step answers it, writes fail when a step says so, a process is
 // killed at any point, and time is a number.
 
-const answer = fc.constantFrom('ok', 'ok', 'same', 'invalid_grant', 'refused', 'refused', 'outage')
+const answer = fc.constantFrom('ok', 'ok', 'same', 'invalid_grant', 'invalid_grant', 'refused', 'outage')
 const by = fc.nat(1)
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('consent' as const), by }) },
@@ -24,7 +24,10 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('label' as const), by }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, 6, 12, 301) }),
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      seconds: fc.constantFrom(1, 6, 12, 59, 61, 301),
+    }),
   },
   {
     weight: 1,
@@ -52,7 +55,8 @@ class World {
   /** Consents and disconnects, in the order in which they began. */
   readonly acts: Act[] = []
   readonly issued = new Set<string>()
-  readonly ended = new Set<number>()
+  /** When the platform answered `invalid_grant` to a refresh, by the number of the consent. */
+  readonly refusals: { consent: number; at: number }[] = []
   readonly served: string[] = []
   /** The label that was given last, and those that may have been given since: the store did not answer. */
   labels: (string | null)[] = [null]
@@ -113,7 +117,7 @@ class World {
           const granted = isRefresh ? accessToken : `first ${consent}`
           resolve({ accessToken: granted, refreshToken: `refresh ${consent}`, expiresIn: 300, scopes: [] })
         } else if (answered === 'invalid_grant') {
-          if (isRefresh) this.ended.add(consent)
+          if (isRefresh) this.refusals.push({ consent, at: this.now })
           reject(new InvalidGrantError())
         } else if (answered === 'refused') reject(new PlatformUnavailableError('refused', 'refused'))
         else reject(new PlatformUnavailableError('error', 'outage'))
@@ -281,21 +285,24 @@ const property = fc.asyncProperty(runs, async ({ isConnected, hasKills, steps })
   const wasDisconnected = world.acts.some(({ consent }) => consent === null)
   if (!world.isBlurred && !wasDisconnected && found) expect(world.labels).toContain(found.label)
   // A failing platform ends nothing.
-  if (found?.view.state === 'revoked' && found.view.reason === 'invalid_grant')
-    expect(world.ended.size).toBeGreaterThan(0)
+  const end = found?.view.state === 'revoked' ? found.view : null
+  const refusedAt = world.refusals.filter(({ at }) => at === end?.at).map(({ consent }) => consent)
+  if (end?.reason === 'invalid_grant') expect(refusedAt).not.toEqual([])
+  // The tokens go only if the platform refuses the same consent again, a minute later or more.
+  const isRepeated = ({ consent, at }: { consent: number; at: number }) =>
+    refusedAt.includes(consent) && at >= (end?.at ?? at) + 60_000
+  if (found && !found.tokens) expect(world.refusals.some(isRepeated)).toBe(true)
   // The events tell what the connection is.
   const coarse = state === 'none' || state === 'revoked' ? state : 'active'
   if (!world.isBlurred) expect(world.told).toBe(coarse)
   // What is shown and what callers get agree.
   const outcome = await outcomeOf(world)
   if (state === 'none') expect(outcome).toBe('not_connected')
-  // A platform that refused access without saying why is asked again after a pause, and may not answer then.
-  if (found?.view.state === 'revoked')
-    expect(
-      found.view.reason === 'refused'
-        ? ['connection_revoked', 'platform_unavailable']
-        : ['connection_revoked'],
-    ).toContain(outcome)
+  // While the tokens are kept, the platform is asked again after a pause, and may not answer then.
+  if (end)
+    expect(found?.tokens ? ['connection_revoked', 'platform_unavailable'] : ['connection_revoked']).toContain(
+      outcome,
+    )
   if (state === 'active' || state === 'degraded')
     expect(['token', 'platform_unavailable', 'misconfigured']).toContain(outcome)
   await world.inner.close()

@@ -269,6 +269,64 @@ describe('a holder of the lease', () => {
   })
 })
 
+describe('a burst of invalid_grant on a platform that rotates refresh tokens', () => {
+  const rotating = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
+  const INVALID = oauthError('invalid_grant')
+
+  /** Many callers in two processes, and a button in each. Resolves to what they get. */
+  function everybody() {
+    const vaults = [setup.vault, setup.anotherVault()]
+    const asks = vaults.flatMap((vault) => [
+      ...Array.from({ length: 10 }, () => vault.accessToken(REF)),
+      vault.refresh(REF),
+      vault.tokenSource(REF).refresh('access-0'),
+    ])
+    return Promise.all(asks.map((ask) => ask.then(String, ({ code }: { code: string }) => code)))
+  }
+
+  test('loses no token, although two processes and their buttons ask during it', async () => {
+    setup = await connectedSetup({ platform: rotating })
+    setup.later(301)
+    setup.endpoint.answers(INVALID)
+    for (const seconds of [0, 6, 20, 33]) {
+      setup.later(seconds)
+      expect(new Set(await everybody())).toEqual(new Set(['connection_revoked']))
+    }
+    expect(await setup.vault.find(REF)).toMatchObject({ tokens: { refreshes: 0 } })
+    setup.later(1)
+    setup.endpoint.answers(tokens({ access_token: 'next', refresh_token: 'refresh-1' }))
+    const calls = [setup.token(), setup.anotherVault().accessToken(REF), setup.token()]
+    expect(await Promise.all(calls)).toEqual(['next', 'next', 'next'])
+    expect(new Set(setup.sent())).toEqual(new Set(['refresh-0']))
+    setup.later(301)
+    await setup.token()
+    expect(setup.sent().at(-1)).toBe('refresh-1')
+  })
+
+  test('costs one request in the first minute if only calls ask, and one more ends what is dead', async () => {
+    setup = await connectedSetup({ platform: rotating })
+    setup.later(301)
+    setup.endpoint.answers(INVALID)
+    const callers = () =>
+      Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 ? setup.vault : setup.anotherVault()).accessToken(REF),
+        ),
+      )
+    for (const [seconds, requests] of [
+      [0, 1],
+      [59, 1],
+      [1, 2],
+      [61, 2],
+    ] as const) {
+      setup.later(seconds)
+      await callers()
+      expect(setup.sent()).toHaveLength(requests)
+    }
+    expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked' }, tokens: null })
+  })
+})
+
 test('50 callers of four vaults cause one request, and all get its token', async () => {
   setup = await connectedSetup()
   setup.later(301)

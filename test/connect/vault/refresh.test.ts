@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { PlatformError } from '../../../src/connect/errors.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { oauthError, type Scripted, tokens, tokensAfter } from '../../support/token-endpoint.ts'
 import { connectedSetup, expiredSetup, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
@@ -158,14 +159,41 @@ describe('a refresh that fails', () => {
     },
   )
 
-  test('is followed by a pause as long as the platform asks for, which a person can end', async () => {
+  test('is followed by a pause as long as the platform asks for, which binds people and scripts too', async () => {
     setup = await expiredSetup()
-    const busy = { status: 429, json: {}, headers: { 'retry-after': '60' } }
+    const busy = { status: 429, json: {}, headers: { 'retry-after': '300' } }
     setup.endpoint.answers(busy, tokens({ access_token: 'next' }))
-    await expect(setup.token()).rejects.toMatchObject({ retryAfterMs: 60_000 })
-    setup.later(50)
-    await expect(setup.token()).rejects.toMatchObject({ ...OUTAGE, retryAfterMs: 10_000 })
+    await expect(setup.token()).rejects.toMatchObject({ retryAfterMs: 300_000 })
+    for (const [seconds, leftMs] of [
+      [1, 299_000],
+      [199, 100_000],
+      [99, 1_000],
+    ] as const) {
+      setup.later(seconds)
+      for (let press = 0; press < 20; press++)
+        await expect(setup.vault.refresh(REF)).rejects.toMatchObject({ ...OUTAGE, retryAfterMs: leftMs })
+      expect(await found()).toMatchObject({ tokens: { refreshableInMs: leftMs } })
+    }
+    expect(setup.sent()).toHaveLength(1)
+    setup.later(1)
     expect(await setup.vault.refresh(REF)).toBe(true)
     expect(await setup.token()).toBe('next')
+  })
+
+  test.each<[what: string, answer: Scripted]>([
+    ['an outage', oauthError('server_error', 500)],
+    ['a refusal', oauthError('invalid_request')],
+    ['invalid_grant', oauthError('invalid_grant')],
+    ['wrong credentials', oauthError('invalid_client', 401)],
+    ['no answer', (res) => void res.destroy()],
+  ])('by %s is repeated by a button at most once in 5 s, in all processes', async (_what, answer) => {
+    setup = await expiredSetup()
+    setup.endpoint.answers(answer)
+    for (let interval = 1; interval < 4; interval++) {
+      for (const vault of [setup.vault, setup.vault, setup.anotherVault()])
+        await expect(vault.refresh(REF)).rejects.toBeInstanceOf(PlatformError)
+      expect(setup.sent()).toHaveLength(interval)
+      setup.later(5)
+    }
   })
 })

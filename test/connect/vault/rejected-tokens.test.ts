@@ -1,7 +1,7 @@
 /** What happens when the API answers 401 to a token that should be valid. */
-import { afterEach, expect, test } from 'vitest'
-import { tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, REF, type VaultSetup } from '../../support/vault.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { tokens, tokensAfter } from '../../support/token-endpoint.ts'
+import { connectedSetup, expiredSetup, REF, type VaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -33,14 +33,57 @@ test('a connection is refreshed once in 5 s among all processes, however often t
   }
 })
 
-test('a token that lives for 0 s is refreshed once in 5 s, and used in the meantime', async () => {
+test('a token with a lifetime of 0 s is used until the API rejects it, and then refreshed once in 5 s', async () => {
   setup = await connectedSetup({}, { expiresIn: 0 })
   setup.endpoint.answers(tokens({ access_token: 'short', expires_in: 0 }))
+  expect(await setup.token()).toBe('access-0')
   for (let interval = 1; interval < 4; interval++) {
-    for (let call = 0; call < 10; call++) expect(await setup.token()).toBe('short')
+    for (let call = 0; call < 10; call++) await rejectedCall()
+    expect(await setup.token()).toBe('short')
     expect(setup.sent()).toHaveLength(interval)
     setup.later(5)
   }
+})
+
+describe('a token that has expired is not handed out', () => {
+  const expired = { code: 'platform_unavailable', status: 503 }
+
+  test('in place of one that the API rejected, although it is newer', async () => {
+    setup = await connectedSetup()
+    setup.endpoint.answers(tokens({ access_token: 'newer' }), tokens({ access_token: 'next' }))
+    await setup.vault.refresh(REF)
+    setup.later(301)
+    expect(await after401('access-0')).toBe('next')
+  })
+
+  test('although it was just refreshed: the caller reads when to ask again', async () => {
+    setup = await expiredSetup()
+    setup.endpoint.answers(tokens({ access_token: 'short', expires_in: 1 }), tokens({ access_token: 'next' }))
+    expect(await setup.token()).toBe('short')
+    setup.later(2)
+    for (const ask of [setup.token, () => after401('access-0')])
+      await expect(ask()).rejects.toMatchObject({ ...expired, retryAfterMs: 3_000 })
+    setup.later(3)
+    expect(await after401('access-0')).toBe('next')
+  })
+
+  test('although another process refreshed it while this one waited', async () => {
+    setup = await expiredSetup()
+    const answered = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    const answer = () => {
+      asked.resolve()
+      return answered.promise
+    }
+    setup.endpoint.answers(tokensAfter(answer, { access_token: 'short', expires_in: 1 }))
+    const other = setup.anotherVault().accessToken(REF)
+    await asked.promise
+    // The clock of this process is a few seconds ahead of the other one's.
+    const waiting = setup.anotherVault({ now: () => setup.now() + 3_000 }).accessToken(REF)
+    answered.resolve()
+    expect(await other).toBe('short')
+    await expect(waiting).rejects.toMatchObject(expired)
+  })
 })
 
 test('a person may refresh once in 5 s, and the error says when the next time is', async () => {

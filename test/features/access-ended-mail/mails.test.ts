@@ -4,7 +4,7 @@ import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
 import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
 import { freePort } from '../../support/ports.ts'
-import { oauthError } from '../../support/token-endpoint.ts'
+import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'
 import { header, linkOf, type MailServer, SENDER, senderOf, startMailServer } from './mail-server.ts'
 
@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 /** A process that sends mails: it tries again at once, or as `retries` says. */
-function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.vault) {
+function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.vault, askAgainMs = 600_000) {
   const logLines: string[] = []
   const settings = { url: `smtp://127.0.0.1:${port}`, from: SENDER, isTlsRequired: false }
   const mails = sendMails({
@@ -36,15 +36,23 @@ function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.v
     baseUrl: 'https://app.example',
     log: pino({ level: 'info' }, { write: (line) => void logLines.push(line) }),
     retries: { timeoutMs: 60_000, pauseMs: 1, maxPauseMs: 10, ...retries },
+    askAgainMs,
   })
   stops.push(mails.stop)
   return { ...mails, logLines }
 }
 
-/** The platform ends access, and the vault notices it. */
-async function end(ref = REF, vault = setup.vault) {
+/** The platform refuses access, and the vault notices it. */
+async function refuse(ref = REF, vault = setup.vault) {
+  setup.later(5)
   setup.endpoint.answers(oauthError('invalid_grant'))
   await vault.refresh(ref).catch(() => {})
+}
+/** The platform ends access, and the vault is sure of it after a second question. */
+async function end(ref = REF, vault = setup.vault) {
+  await refuse(ref, vault)
+  setup.later(60)
+  await refuse(ref, vault)
 }
 
 describe('when access of a connection ends', () => {
@@ -85,6 +93,25 @@ describe('when access of a connection ends', () => {
     expect(server.mails.map(({ text }) => /can no longer use (.*?)\.\s/.exec(text)?.[1])).toEqual([
       'Main shop',
     ])
+  })
+
+  test('a refusal that the next question heals sends none', async () => {
+    const { stop } = mailing()
+    await refuse()
+    setup.later(60)
+    setup.endpoint.answers(tokens())
+    await setup.token()
+    await stop()
+    expect(server.mails).toEqual([])
+  })
+
+  test('the platform is asked again without the user, and the mail is sent', async () => {
+    mailing({}, server.port, setup.vault, 1)
+    // The minute is over when the second question is sent.
+    setup.vault.onChange((_ref, events) => events.length > 0 && setup.later(60))
+    await refuse()
+    await expect.poll(() => server.mails).toHaveLength(1)
+    expect(setup.sent()).toEqual(['refresh-0', 'refresh-0'])
   })
 
   test('a disconnect by the user sends none', async () => {
@@ -266,8 +293,11 @@ test('a process that stops finishes the mail that is being sent, and logs an end
 test('two processes that notice the same end send one mail', async () => {
   const other = setup.anotherVault()
   const [one, two] = [mailing(), mailing({}, server.port, other)]
-  setup.endpoint.answers(oauthError('invalid_grant'), oauthError('invalid_grant'))
-  await Promise.allSettled([setup.vault.refresh(REF), other.refresh(REF)])
+  setup.endpoint.answers(oauthError('invalid_grant'))
+  for (const seconds of [0, 60]) {
+    setup.later(seconds)
+    await Promise.allSettled([setup.vault.refresh(REF), other.refresh(REF)])
+  }
   await Promise.all([one.stop(), two.stop()])
   expect(server.mails).toHaveLength(1)
 })

@@ -40,17 +40,25 @@ describe('the refresh of unused connections', () => {
     expect(setup.sent()).toEqual(['refresh-0'])
   })
 
-  test('counts a connection that turns out to have ended as revoked, now and later', async () => {
+  test('asks again in the next round whether access has ended, also if it was used shortly before, and then no more', async () => {
     setup = await connectedSetup()
-    setup.later(HOUR)
     setup.endpoint.answers(oauthError('invalid_grant'))
-    for (let time = 0; time < 2; time++) expect(await check()).toEqual({ ...NO_COUNTS, revoked: 1 })
-    expect(setup.sent()).toEqual(['refresh-0'])
+    await setup.vault.refresh(REF).catch(() => {})
+    for (const [seconds, requests] of [
+      [0, 1],
+      [60, 2],
+      [60, 2],
+    ] as const) {
+      setup.later(seconds)
+      expect(await check()).toEqual({ ...NO_COUNTS, revoked: 1 })
+      expect(setup.sent()).toHaveLength(requests)
+    }
+    expect(await setup.vault.find(REF)).toMatchObject({ tokens: null })
   })
 
   test('tries one whose access is refused again, and counts it as revoked until that succeeds', async () => {
     setup = await connectedSetup()
-    setup.endpoint.answers({ status: 400, text: '' })
+    setup.endpoint.answers(oauthError('invalid_request'))
     setup.later(HOUR)
     expect(await check()).toEqual({ ...NO_COUNTS, degraded: 1, failed: 1 })
     for (let time = 0; time < 2; time++) {

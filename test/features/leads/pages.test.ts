@@ -105,13 +105,13 @@ describe('leads', () => {
     })
   })
 
-  test('that nest lists by the thousand are an answer of the platform that cannot be used: 502', async () => {
-    const text = `{"id":"deep","name":"A","extra":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+  test.each([
+    `{"id":"deep","name":"A","extra":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
+    `{"id":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
+  ])('that nest lists by the thousand are an answer of the platform that cannot be used', async (text) => {
     app.answer('/api/leads/deep', { text })
-    expect((await visitor.get(at('/deep'), JSON_TYPE)).json()).toMatchObject({
-      status: 502,
-      code: 'platform_rejected',
-    })
+    const problem = { status: 503, code: 'platform_unavailable' }
+    expect((await visitor.get(at('/deep'), JSON_TYPE)).json()).toMatchObject(problem)
   })
 })
 
@@ -159,15 +159,36 @@ describe('a new lead', () => {
     expect(page.text).toContain('Omar Walker')
   })
 
-  test('comes back as it was typed if the platform fails, and works when it is sent again', async () => {
+  test('comes back as it was typed if the platform does not confirm it, and works when it is sent again', async () => {
     await app.fault('leads', '500', 1)
     const form = { name: 'Nora', suburb: 'Coogee' }
     const page = await visitor.post(at(), { form })
     expect(page.status).toBe(503)
     expect(page.text).toContain('value="Coogee"')
-    expect(page.text).toMatch(/role="alert"[\s\S]*The platform returned an error/)
+    expect(page.text).toMatch(/role="alert"[\s\S]*It may have completed it anyway/)
+    expect(page.text).not.toContain('Nothing was changed')
     expect((await visitor.post(at(), { form })).status).toBe(303)
   })
+
+  test.each(['500', 'drop'])(
+    'that may have been created although the answer was lost (%s): a program reads so, without Retry-After',
+    async (fault) => {
+      await app.fault('leads', fault, 1)
+      const answer = await visitor.post(at(), { ...JSON_TYPE, form: { name: 'Nora' } })
+      expect(answer.json()).toMatchObject({ status: 503, code: 'outcome_unknown' })
+      expect(answer.headers.get('retry-after')).toBeNull()
+    },
+  )
+
+  test.each([409, 423, 429])(
+    'that the platform refuses with %i was not created, and says so',
+    async (status) => {
+      app.answer('/api/leads', { status, text: '{}' })
+      const page = await visitor.post(at(), { form: { name: 'Nora' } })
+      expect(page.text).toContain('Nothing was changed.')
+      expect(page.text).not.toContain('may have completed')
+    },
+  )
 
   test('is shown with its text escaped', async () => {
     const form = { name: '<img src=x onerror=alert(1)>', notes: '<script>alert(1)</script>' }

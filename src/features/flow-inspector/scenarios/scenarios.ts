@@ -124,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'revoked',
     title: 'Access is revoked on the platform',
     expect:
-      'The next call notices it. The app deletes the tokens, says when and why, and offers to reconnect.',
+      'The next call notices it. The app says when and why, and offers to reconnect. It deletes the tokens when the platform has said so again, a minute later.',
     shows: ofKind('revocation'),
     async play(stage) {
       await stage.connect()

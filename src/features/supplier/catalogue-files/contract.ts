@@ -33,14 +33,6 @@ const isEmpty = (value: unknown): boolean =>
   (typeof value === 'object' && Object.keys(Object(value)).length === 0)
 const empty = z.unknown().refine(isEmpty).optional()
 
-/** assumed: an answer with these members is a refusal, whatever its status is (4.2 has `isSuccessful`). */
-const noRefusal = { isSuccessful: z.literal(true).nullish(), error: empty }
-
-/** assumed: the start of an import (`{batchId}`, given 2.5) may be answered with anything else. */
-export const startAnswerSchema = z
-  .unknown()
-  .refine((answer) => z.looseObject(noRefusal).safeParse(Object(answer)).success)
-
 /**
  * assumed: the answer to an upload of so many items that the platform accepts. It is empty, or has only these members. `received`
  * counts the items; `errors`, `rejected` and `failed` list those that were not accepted. No other answer is understood.
@@ -48,7 +40,8 @@ export const startAnswerSchema = z
 export const uploadAnswerSchema = (items: number) =>
   z
     .strictObject({
-      ...noRefusal,
+      isSuccessful: z.literal(true).nullish(),
+      error: empty,
       batchId: z.string().nullish(),
       received: count.pipe(z.number().min(items)).nullish(),
       errors: empty,
@@ -106,7 +99,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. Whatever the platform answers to an existing batch id, polling finds the job. `isSuccessful: false` and `error` are a refusal.',
     importance: 2,
-    code: 'startAnswerSchema',
+    code: 'PATHS',
     cure: 'Change the path in `PATHS` or the body that starts an import.',
   },
   {

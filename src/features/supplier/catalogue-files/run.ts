@@ -1,4 +1,5 @@
 /** Sends all items of a file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
+import * as z from 'zod'
 import { PlatformRejectedError, PlatformUnavailableError } from '../../../connect/errors.ts'
 import { type Api, retry, sleep, type TokenSource } from '../../../connect/index.ts'
 import { webTexts } from '../../../web/kit.ts'
@@ -62,7 +63,7 @@ class Run {
 
   async start(): Promise<void> {
     const { api, source, catalogueId, batchId } = this.#options
-    const call = { ...CALL, path: PATHS.start(catalogueId), schema: contract.startAnswerSchema }
+    const call = { ...CALL, path: PATHS.start(catalogueId), schema: z.unknown() }
     await this.#call(() => api.post(source, call, { batchId })).catch(async (error: unknown) => {
       // The specification doesn't define the error for an existing batch id, so check whether the job exists.
       const isStarted = error instanceof PlatformRejectedError && (await this.#job().catch(() => null))
@@ -145,9 +146,7 @@ const said = (error: unknown): string =>
     : ''
 
 /** Whether the platform has answered with a success that is not understood: JSON of another form, or a text. */
-const isUnclear = (error: unknown): boolean =>
-  error instanceof PlatformUnavailableError ||
-  (error instanceof PlatformRejectedError && error.field !== undefined)
+const isUnclear = (error: unknown): boolean => error instanceof PlatformUnavailableError
 
 /** The platform's word for the state of a job, with its message. */
 const wordsOf = ({ status, message }: contract.ImportJob): string =>

@@ -52,10 +52,15 @@ export async function logIn(options: FirstPartyOptions): Promise<Tokens> {
   return tokensOf(response, PATHS.login, () => new ConfigurationError(message))
 }
 
-/** Refreshes the tokens (specification 5.2.5). Throws `InvalidGrantError` if the refresh token is no longer valid. */
+/** Refreshes the tokens (specification 5.2.5), or logs in if the refresh token is no longer valid. Throws the errors of `logIn`. */
 export async function refresh(options: FirstPartyOptions, refreshToken: string): Promise<Tokens> {
   const response = await requestTokens(options, PATHS.refreshToken, { refreshToken })
-  return tokensOf(response, PATHS.refreshToken, () => new InvalidGrantError())
+  try {
+    return tokensOf(response, PATHS.refreshToken, () => new InvalidGrantError())
+  } catch (error) {
+    if (error instanceof InvalidGrantError) return logIn(options)
+    throw error
+  }
 }
 
 /** Returns the tokens in a response, or throws why there are none. `rejected`: makes the error for a refusal by the platform. */

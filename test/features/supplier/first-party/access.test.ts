@@ -161,9 +161,10 @@ test('the subscription key is sent with every call, including login and refresh'
     seen.push([`${req.method} ${req.url?.split('?')[0]}`, key, type])
     res.setHeader('content-type', 'application/json')
     if (req.url === '/accounts/auth/login')
-      res.end('{"accessToken":"a","refreshToken":"r","expiresIn":0,"isSuccessful":true}')
+      res.end('{"accessToken":"a","refreshToken":"r","expiresIn":60,"isSuccessful":true}')
     else if (req.url?.endsWith('refresh-token'))
       res.end('{"accessToken":"b","refreshToken":"r2","expiresIn":60}')
+    else if (req.headers.authorization === 'Bearer a') res.writeHead(401).end()
     else res.end(req.method === 'POST' ? '{"id":1}' : '[]')
   })
   const { api, source, close: closeAccess } = openAccess(`http://127.0.0.1:${port}`)
@@ -175,6 +176,7 @@ test('the subscription key is sent with every call, including login and refresh'
   await listTenants(api, source)
   expect(seen.map(([called]) => called)).toEqual([
     'POST /accounts/auth/login',
+    'GET /anything',
     'POST /accounts/auth/refresh-token',
     'GET /anything',
     'POST /anything',

@@ -41,14 +41,12 @@ describe('an upload that is answered', () => {
   })
 
   test.each<[string, Answer, string]>([
-    ['with other counts', { json: { accepted: 997, total: 1000 } }, '{"accepted":997,"total":1000}'],
+    ['with other counts', { json: { accepted: 997, total: 1000 } }, 'accepted: 997; total: 1000'],
     ['with errors by code', { json: { errors: { C1: ['no unit'] } } }, 'no unit'],
     ['with rejected items', { json: { rejected: [{ code: 'C2', message: 'too high' }] } }, 'too high'],
-    ['with fewer items than were sent', { json: { received: 2 } }, '"received":2'],
-    ['with a status for each item', { status: 207, json: [{ code: 'C1', status: 422 }] }, '"status":422'],
-    ['as not successful', { json: { isSuccessful: false, message: 'closed' } }, 'closed'],
-    ['with an error', { json: { error: 'catalogue_locked' } }, 'catalogue_locked'],
-    ['with null for a list', { json: { received: null, failed: 1 } }, '"failed":1'],
+    ['with fewer items than were sent', { json: { received: 2 } }, 'received: 2'],
+    ['with a status for each item', { status: 207, json: [{ code: 'C1', status: 422 }] }, 'status: 422'],
+    ['with null for a list', { json: { received: null, failed: 1 } }, 'failed: 1'],
   ])(
     '%s ends in a problem with the platform’s words, also if the import is then completed',
     async (_name, upload, words) => {
@@ -58,6 +56,15 @@ describe('an upload that is answered', () => {
       expect(job.problem).toContain(words)
     },
   )
+
+  test.each<[string, Answer, string]>([
+    ['as not successful', { json: { isSuccessful: false, message: 'closed' } }, 'closed'],
+    ['with an error', { json: { error: 'catalogue_locked' } }, 'catalogue_locked'],
+  ])('%s is refused, in the platform’s words', async (_name, upload, words) => {
+    const { state, problem } = await sendTo({ upload })
+    expect(state).toBe('failed')
+    expect(problem).toMatch(new RegExp(`refused the upload .*${words}`))
+  })
 
   test('in a way that is not understood is followed by the other batches', async () => {
     const before = (await pages.app.calls()).filter(({ endpoint }) => endpoint === 'items').length
@@ -127,12 +134,12 @@ describe('an import of which the platform says', () => {
     [{ status: 'Cancelled' }, 'Cancelled'],
     [{ status: 'rejected by the owner' }, 'rejected by the owner'],
     [{ status: 'InternalError' }, 'InternalError'],
-    [{ status: 'Completed', accepted: 997, total: 1000 }, `${UNCLEAR}{"status":"Completed","accepted":997`],
+    [{ status: 'Completed', accepted: 997, total: 1000 }, `${UNCLEAR}status: Completed; accepted: 997`],
     [{ status: 'Completed', accepted: '997' }, UNCLEAR],
     [{ status: 'Completed', errors: { C1: ['no unit'] } }, UNCLEAR],
     [{ status: 'Completed', failures: 'three' }, UNCLEAR],
     [{ status: 'Completed', itemsProcessed: { ok: 3 } }, UNCLEAR],
-    [{ done: true, said: MORE }, `${UNCLEAR}{"done":true`],
+    [{ done: true, said: MORE }, `${UNCLEAR}done: true`],
   ])('%j has failed', async (poll, words) => {
     const { problem, state } = await sendTo({ poll: { json: poll } })
     expect(state).toBe('failed')
