@@ -49,7 +49,11 @@ describe('npm run doctor', () => {
   test('exits with 1 on a failure, with its id; the platform is checked even if the store cannot be opened', async () => {
     const file = join(temp.dir, 'a-file')
     writeFileSync(file, '')
-    const { code, output } = await doctor({ ...env, PLATFORM_CLIENT_SECRET: 'wrong', DATA_DIR: file })
+    const { code, output } = await doctor({
+      ...env,
+      PLATFORM_CLIENT_SECRET: 'wrong',
+      DATA_DIR: join(file, 'data'),
+    })
     expect(code).toBe(1)
     expect(output).toMatch(/^FAIL {2}PLATFORM_CLIENT_SECRET: .*\[token\.client-secret\]$/m)
     expect(output).toMatch(/^FAIL {2}DATA_DIR: .*\[store\.not-opened\]$/m)
