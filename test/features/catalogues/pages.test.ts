@@ -95,6 +95,15 @@ describe('a form on a page of catalogues', () => {
     expect(await grant(' CUST1 ')).toMatchObject({ externalRef: 'CUST1', isPreApproved: false })
   })
 
+  test('grants no access if the platform refuses it with status 200', async () => {
+    const { id } = await post('', { name: 'Refused', scope: 'Managed' })
+    app.answer(`/api/catalogues/${id}/accesscontrols`, { json: { isSuccessful: false } })
+    expect(await post(`/${id}/access-controls`, { externalRef: 'CUST9' })).toMatchObject({
+      code: 'platform_rejected',
+    })
+    expect((await supplier.get(at(`/${id}`, 'summit-supplies'))).text).not.toContain('CUST9')
+  })
+
   test.each([
     ['', { name: '', scope: 'Managed' }, 'catalogue-name-error', 'selected'],
     ['/1/access-controls', { externalRef: 'no-hyphens' }, 'external-ref-error', 'value="no-hyphens"'],

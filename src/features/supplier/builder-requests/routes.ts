@@ -4,6 +4,7 @@ import { NotFoundError } from '../../../connect/errors.ts'
 import type { ConnectionRef, Vault } from '../../../connect/index.ts'
 import {
   connectionRef,
+  rejectForm,
   sendPageOrJson,
   sendResultOrRedirect,
   sendVersion,
@@ -12,7 +13,7 @@ import {
 import type { Grant } from '../../catalogues/grants.ts'
 import { doneNow, type History } from '../../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'
-import { revisionOf } from './contract.ts'
+import { type BuilderRequest, revisionOf } from './contract.ts'
 import type { Decision } from './decisions.ts'
 import { BuilderRequestError } from './errors.ts'
 import type { Pending } from './pending.ts'
@@ -73,14 +74,23 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
 function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
   const { builderRequests, pending, decisions, vault } = options
   const status = OUTCOMES[decision]
+  const question = ({ bxcontext }: ConnectionRef, request: BuilderRequest) => ({
+    view: 'supplier/builder-requests/answer',
+    title: texts.ask[decision].title(request.builder?.name || texts.unnamedBuilder),
+    data: {
+      bxcontext,
+      id: request.integrationConnectionId,
+      decision,
+      shown: revisionOf(request),
+      requestTexts: texts,
+    },
+  })
+
   router.get(`/:id/${decision}`, async (req, res) => {
     const ref = connectionRef(req)
     const request = await findRequest(pending, ref, req.params.id)
     if (!request) throw new NotFoundError(texts.notFound)
-    const title = texts.ask[decision].title(request.builder?.name || texts.unnamedBuilder)
-    const shown = revisionOf(request)
-    const data = { bxcontext: ref.bxcontext, id: req.params.id, decision, shown, requestTexts: texts }
-    sendPageOrJson(req, res, { view: 'supplier/builder-requests/answer', title, data, json: request })
+    sendPageOrJson(req, res, { ...question(ref, request), json: request })
   })
 
   router.post(`/:id/${decision}`, async (req, res) => {
@@ -96,7 +106,11 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
       return sendResultOrRedirect(req, res, `${path}/builder-requests`, null, notice)
     }
     if (!request) throw new NotFoundError(texts.notFound)
-    await builderRequests[decision](vault.tokenSource(ref), id)
+    try {
+      await builderRequests[decision](vault.tokenSource(ref), id)
+    } catch (error) {
+      return rejectForm(req, res, error, async () => question(ref, request))
+    }
     const externalRef = request.externalRef ?? null
     await decisions.note(ref, id, {
       integrationConnectionId: id,

@@ -91,6 +91,27 @@ test('a form decides about the request that its page showed: once that has chang
   expect(decided[0]).toMatchObject({ externalRef: 'CUST78', decision: 'rejected' })
 })
 
+test.each([
+  { status: 422, json: { message: 'no' } },
+  { status: 200, json: { isSuccessful: false } },
+  { status: 200, json: { error: 'not_allowed' } },
+])('a refusal is no decision: the question comes back, and the request stays (%j)', async (refusal) => {
+  await ask('CUST79')
+  const [request] = (await supplier.get(at(), JSON_TYPE)).json().items
+  const accept = at(`/${request.integrationConnectionId}/accept`)
+  const refuse = () => app.answer('/api/catalogues/incomingIntegrationConnections/accept', refusal)
+  refuse()
+  const page = await supplier.follow(await supplier.post(accept))
+  expect(page.text).toContain('<h1>Accept the request of')
+  expect(page.text).toMatch(/role="alert"[\s\S]*Nothing was changed/)
+  refuse()
+  expect((await supplier.post(accept, JSON_TYPE)).json()).toMatchObject({ code: 'platform_rejected' })
+  const { items, decided } = (await supplier.get(at(), JSON_TYPE)).json()
+  expect(items).toContainEqual(request)
+  expect(decided).not.toContainEqual(expect.objectContaining({ externalRef: 'CUST79', decision: 'accepted' }))
+  await supplier.post(at(`/${request.integrationConnectionId}/reject`))
+})
+
 test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
   await ask('CUST77')
   const { items } = (await supplier.get(at(), JSON_TYPE)).json()
