@@ -15,7 +15,6 @@ import { format } from '../../../web/kit.ts'
 import { CATALOGUE_SCOPES, type NewCatalogue } from '../../catalogues/contract.ts'
 import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
-import { readFile, startImport } from './check.ts'
 import { compare } from './difference.ts'
 import { ImportError } from './errors.ts'
 import { texts as importTexts } from './import-texts.ts'
@@ -24,6 +23,7 @@ import { Records } from './records.ts'
 import { Sender } from './sender.ts'
 import { createCatalogue, findCatalogue } from './target.cli.ts'
 import { texts } from './texts.ts'
+import { readFile } from './upload.ts'
 
 interface Options {
   catalogue: string
@@ -84,7 +84,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     const file = { catalogueId, catalogueName: target.name, fileName: basename(path), hash, by: null }
     const job = await records.add(file, items)
     id = job.id
-    return startImport(records, job, code, true)
+    return records.start(job, code, true)
   })
   const job = await records.find(catalogueId)
   if (job?.id !== id || job.state !== 'completed' || job.problem)

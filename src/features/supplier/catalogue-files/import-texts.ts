@@ -11,9 +11,6 @@ export const texts = {
   /** What the permission is for; begins with "to". */
   reason: 'to import items and prices',
 
-  /** The platform has no such import. */
-  importNotFound: 'There is no such import in this account.',
-
   /** The section of a catalogue. */
   section: {
     title: 'Send a catalogue file',
@@ -64,7 +61,7 @@ export const texts = {
       same: 'the same',
       gone: 'no longer in the file',
     } satisfies Record<keyof Difference['counts'], string>,
-    changes: (first: number, all: number) => shown('Price changes, the largest first', first, all),
+    changes: (first: number, all: number) => shown('Largest changes', first, all),
     added: (first: number, all: number) => shown('New items', first, all),
     gone: (first: number, all: number) => shown('No longer in the file, kept in the catalogue', first, all),
     code: 'Code',

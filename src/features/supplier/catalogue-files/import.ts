@@ -52,7 +52,8 @@ export const isOf = ({ userId, bxcontext }: { userId: string; bxcontext: string 
   by?.userId === userId && by.bxcontext === bxcontext
 
 /** Whether it is being sent, so that no other file of its catalogue can be. */
-export const isUnderWay = ({ state }: Import): boolean => state === 'running' || state === 'stopping'
+export const isUnderWay = ({ state }: Pick<Import, 'state'>): boolean =>
+  state === 'running' || state === 'stopping'
 
 /** Throws `ImportError` (409) unless it is in one of these states. */
 function requireState({ state }: Import, ...states: Import['state'][]): void {

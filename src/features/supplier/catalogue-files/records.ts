@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
 import { acquireLease, appOwner, type Key, type KeyValueStore, update } from '../../../connect/stores.ts'
+import { badInput } from '../../../web/kit.ts'
 import { MAX_BATCH } from './contract.ts'
+import { compare, type Difference } from './difference.ts'
 import { conflict, ImportError } from './errors.ts'
-import { checked, type Import, importSchema, type NewFile } from './import.ts'
+import { checked, type Import, importSchema, type NewFile, started } from './import.ts'
 import { texts } from './import-texts.ts'
 import { type Item, keyOf } from './items.ts'
 
@@ -149,6 +151,24 @@ export class Records {
       // Others took their place while they were read, or they have expired.
       return (await this.#store.get(key)) === value ? null : this.received(catalogueId)
     }
+  }
+
+  /** Compares a file with what its catalogue has received by now. Throws `ImportError` (409) if its items are gone. */
+  async difference(job: Import): Promise<Difference> {
+    const items = await this.itemsOf(job)
+    return compare({ items, hash: job.hash }, await this.received(job.catalogueId))
+  }
+
+  /**
+   * Starts the import of a file whose difference was looked at: it has this `code`, and its questions were confirmed. Throws
+   * `ImportError` (409) if it is another file or difference by now, and `invalid_input` (400) if a question is not confirmed.
+   */
+  async start(job: Import, code: string, isConfirmed: boolean): Promise<Import> {
+    const difference = await this.difference(job)
+    if (difference.code !== code) throw conflict(texts.errors.changed)
+    if (difference.asks.length > 0 && !isConfirmed) throw badInput('confirm', texts.rules.confirm)
+    // The catalogue has received nothing since: another import would have taken the place of this file.
+    return this.change(job, started)
   }
 
   /** Remembers what a catalogue received: all items of an import, or else those before and the accepted ones. */

@@ -14,13 +14,12 @@ import type { Catalogues } from '../../catalogues/catalogues.ts'
 import type { Catalogue } from '../../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../../catalogues/page.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
-import { differenceOf, readFile, startImport } from './check.ts'
 import { conflict, ImportError, importNotFound } from './errors.ts'
 import { type Import, isOf, isUnderWay, resumed, stopRequested } from './import.ts'
 import { texts } from './import-texts.ts'
 import type { Records } from './records.ts'
 import type { Sender } from './sender.ts'
-import { receiveUpload } from './upload.ts'
+import { readFile, receiveUpload } from './upload.ts'
 
 interface Options extends CataloguePageOptions {
   records: Records
@@ -38,22 +37,8 @@ const sendSchema = z.object({ code: z.string(), confirm: z.literal([true, 'on'])
 const pathOf = (ref: ConnectionRef, catalogueId: string) =>
   `/connections/${encodeURIComponent(ref.bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`
 
-const TONES: Record<Import['state'], string> = {
-  ready: '',
-  running: '',
-  stopping: '',
-  completed: 'connected',
-  failed: 'revoked',
-  stopped: 'degraded',
-}
-/** An import for JSON and, with its badge, for pages. */
-const viewOf = ({ by: _, hash: _hash, ...job }: Import) => job
-const shownOf = (job: Import) => ({
-  ...job,
-  badge: texts.states[job.state],
-  tone: TONES[job.state],
-  isUnderWay: isUnderWay(job),
-})
+/** An import for pages and JSON. */
+const viewOf = ({ by: _, hash: _hash, ...job }: Import) => ({ ...job, isUnderWay: isUnderWay(job) })
 
 /** The last file of a catalogue, if this connection has sent it; others learn only that something is under way. */
 async function ownFile(records: Records, req: Request<{ id?: string }>): Promise<Import | null> {
@@ -67,7 +52,8 @@ export const importSection = (records: Records): PageSection => ({
   view: 'supplier/catalogue-files/section',
   async load(req) {
     const job = await ownFile(records, req)
-    return { data: { job: job && shownOf(job), fileTexts: texts }, json: { import: job && viewOf(job) } }
+    const view = job && viewOf(job)
+    return { data: { job: view, fileTexts: texts }, json: { import: view } }
   },
 })
 
@@ -89,7 +75,7 @@ export function importRoutes(options: Options): Router {
   const actions: Record<string, Action> = {
     send(job, req) {
       const { code, confirm } = sendSchema.parse(req.body ?? {})
-      return startImport(records, job, code, confirm !== undefined)
+      return records.start(job, code, confirm !== undefined)
     },
     resume: (job) => records.change(job, resumed),
     stop: (job) => records.change(job, stopRequested),
@@ -137,8 +123,8 @@ const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
 
 /** The page of a file: what differs, or how sending goes. */
 async function pageOf(records: Records, req: ImportRequest, catalogue: Catalogue, job: Import) {
-  const difference = job.state === 'ready' ? await differenceOf(records, job) : null
-  const data = { ...shared(connectionRef(req), catalogue), job: shownOf(job), difference }
+  const difference = job.state === 'ready' ? await records.difference(job) : null
+  const data = { ...shared(connectionRef(req), catalogue), job: viewOf(job), difference }
   return {
     view: `supplier/catalogue-files/${difference ? 'checked' : 'import'}`,
     title: job.fileName,

@@ -4,6 +4,7 @@ import { PlatformRejectedError, PlatformUnavailableError } from '../../../connec
 import { type Api, retry, sleep, type TokenSource } from '../../../connect/index.ts'
 import { webTexts } from '../../../web/kit.ts'
 import { CATALOGUES_SCOPE } from '../../catalogues/contract.ts'
+import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import * as contract from './contract.ts'
 import { importFailed } from './errors.ts'
 import { NOTHING_SENT, type Progress } from './import.ts'
@@ -32,7 +33,7 @@ export interface RunOptions {
 }
 
 const { PATHS } = contract
-const CALL = { scope: CATALOGUES_SCOPE, notFound: texts.importNotFound }
+const CALL = { scope: CATALOGUES_SCOPE, notFound: catalogueTexts.notFound }
 /** How long to retry a request, in ms: longer than the longest `Retry-After`. */
 const RETRY_MS = 600_000
 /** How long the platform may take after the last upload, and the longest pause between polls, in ms. */

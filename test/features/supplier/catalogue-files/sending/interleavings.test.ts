@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSqlite } from '../../../../../src/connect/stores.ts'
-import { startImport } from '../../../../../src/features/supplier/catalogue-files/check.ts'
 import { compare } from '../../../../../src/features/supplier/catalogue-files/difference.ts'
 import type { Import } from '../../../../../src/features/supplier/catalogue-files/import.ts'
 import { newCatalogue, openProcess, openWorld, type World } from './service-support.ts'
@@ -65,7 +64,7 @@ async function openCatalogue() {
       const tab = tabs[one.tab]
       const now = await records.find(to)
       if (!tab || now?.by?.userId !== tab.job.by?.userId || !now) return
-      await startImport(records, now, tab.code, true)
+      await records.start(now, tab.code, true)
       // It may have been sent twice at once, which sends it once.
       if (sends.at(-1)?.job.id !== tab.job.id) sends.push(tab)
       await sender.send(to)
@@ -74,7 +73,7 @@ async function openCatalogue() {
         const job = await check(to, fileOf(one.prices), null)
         mine.id = job.id
         const tab = await look(job, one.prices)
-        await startImport(records, job, tab.code, true)
+        await records.start(job, tab.code, true)
         sends.push(tab)
       })
   }

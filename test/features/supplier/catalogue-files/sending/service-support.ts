@@ -1,14 +1,10 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import type { KeyValueStore } from '../../../../../src/connect/stores.ts'
 import { createCatalogues } from '../../../../../src/features/catalogues/catalogues.ts'
-import {
-  differenceOf,
-  readFile,
-  startImport,
-} from '../../../../../src/features/supplier/catalogue-files/check.ts'
 import type { Import } from '../../../../../src/features/supplier/catalogue-files/import.ts'
 import { Records } from '../../../../../src/features/supplier/catalogue-files/records.ts'
 import { Sender } from '../../../../../src/features/supplier/catalogue-files/sender.ts'
+import { readFile } from '../../../../../src/features/supplier/catalogue-files/upload.ts'
 import { createLog } from '../../../../../src/runtime/log.ts'
 import { type ApiKeyAccess, openAccess, type Platform, startPlatform } from '../../first-party/support.ts'
 import { FAST } from './support.ts'
@@ -60,7 +56,7 @@ export function openProcess({ platform, access }: World, store: KeyValueStore, m
     },
     /** Sends it as it was compared now. */
     async start(job: Import): Promise<Import> {
-      return startImport(records, job, (await differenceOf(records, job)).code, true)
+      return records.start(job, (await records.difference(job)).code, true)
     },
     /** The prices that the catalogue received, by code in lower case. */
     async received(catalogueId: string): Promise<Record<string, number>> {
