@@ -291,6 +291,15 @@ describe('what an API answer means', () => {
     expect(from.noted).toEqual([{ result: 'unavailable', kind }])
   })
 
+  test('a text is no empty answer: a schema that allows an empty one refuses it', async () => {
+    const call = { ...RECORDS, schema: z.object({}).optional() }
+    handlers = [(_req, res) => void res.end()]
+    expect(await api.post(source(), call, {})).toBeUndefined()
+    handlers = [(_req, res) => void res.end('2 of 3 accepted')]
+    const said = { kind: 'unreadable', platformMessage: '2 of 3 accepted' }
+    await expect(api.post(source(), call, {})).rejects.toMatchObject(said)
+  })
+
   test('429 with a short Retry-After is waited for', async () => {
     handlers = [json({}, 429, { 'retry-after': '1' }), json([])]
     await list()

@@ -84,6 +84,12 @@ describe('an upload that is answered', () => {
     },
   )
 
+  test('with a Retry-After is not sent again before that', async () => {
+    const before = performance.now()
+    await sendTo({ upload: { status: 429, json: {}, headers: { 'retry-after': '2' } } })
+    expect(performance.now() - before).toBeGreaterThan(1_990)
+  })
+
   test('with a refusal ends the import with its words and the first code, without the token', async () => {
     await pages.app.fault('item', 'refused', 1)
     const job = await sendTo({})
