@@ -15,7 +15,7 @@ import {
 import { textualPath, unsafeRequests } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
-import { errorHandler, notFound } from './web/errors.ts'
+import { errorHandler, notFound } from './web/error-page.ts'
 import type { FeatureParts } from './web/feature.ts'
 import { healthRoutes } from './web/health.ts'
 import { noteMount, type Part } from './web/mount.ts'

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { rejectForm } from './errors.ts'
 import { returnToField } from './form-fields.ts'
+import { rejectForm } from './rejected-form.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { signedInPath } from './session-routes.ts'
 import { texts } from './texts.ts'

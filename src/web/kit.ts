@@ -30,11 +30,13 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.
 
-export { badInput, problemOf, rejectForm, WebError } from './errors.ts'
+export { badInput, WebError } from './errors.ts'
 export { returnToField, switchField, textField } from './form-fields.ts'
 export { format } from './format.ts'
 export { sendVersion } from './live.ts'
 export { assets, type PageSection, pages } from './pages.ts'
+export { problemOf } from './problem.ts'
+export { rejectForm } from './rejected-form.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 export { localPath } from './return-to.ts'
 export { texts as webTexts } from './texts.ts'
@@ -47,9 +49,7 @@ export { type ListFields, pageQuery } from './paging.ts'
 // For a command of a feature, and for a server of its own.
 
 export { createStore } from './create-store.ts'
-export { errorHandler, notFound, recordFailure } from './errors.ts'
 export { healthRoutes, readiness } from './health.ts'
-export { networkOf } from './network.ts'
-export { rawBody } from './raw-body.ts'
+export { recordFailure } from './problem.ts'
 export { onRequest, requestLog } from './request-log.ts'
 export { securityHeaders } from './security-headers.ts'

@@ -16,7 +16,8 @@ import {
   RefreshTooSoonError,
   StoreUnavailableError,
 } from '../../src/connect/errors.ts'
-import { problemOf, WebError } from '../../src/web/errors.ts'
+import { WebError } from '../../src/web/errors.ts'
+import { problemOf } from '../../src/web/problem.ts'
 import { texts } from '../../src/web/texts.ts'
 
 test.each([

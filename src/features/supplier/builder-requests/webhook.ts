@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import { rawBody } from '../../../web/kit.ts'
 import { isSigned, MAX_BODY, readEvent } from './delivery.ts'
 import { BuilderRequestError } from './errors.ts'
+import { rawBody } from './raw-body.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 import type { Events } from './webhook-events.ts'
 
