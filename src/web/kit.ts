@@ -36,7 +36,6 @@ export { format } from './format.ts'
 export { sendVersion } from './live.ts'
 export { assets, type PageSection, pages } from './pages.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-export { localPath } from './return-to.ts'
 export { texts as webTexts } from './texts.ts'
 
 // Lists of the platform, page by page.
