@@ -38,7 +38,6 @@ export { assets, type PageSection, pages } from './pages.ts'
 export { problemOf } from './problem.ts'
 export { rejectForm } from './rejected-form.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-export { localPath } from './return-to.ts'
 export { texts as webTexts } from './texts.ts'
 
 // Lists of the platform, page by page.

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { Agent, request } from 'undici'
-import { openRedis } from '../../src/connect/stores.ts'
+import { openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, runProgram } from '../support/process.ts'
@@ -7,10 +8,10 @@ import { ready } from '../support/redis.ts'
 import { consent, REF, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
 
-/** The whole app on Redis in a process of its own, with the connection `REF`, which expires after `expiresIn` seconds. */
+/** The whole app, on Redis or the embedded store (null), in a process of its own, with the connection `REF`, which expires after `expiresIn` seconds. */
 export async function startBenchApp(
   script: string,
-  redisUrl: string,
+  redisUrl: string | null,
   platform: { apiUrl: string; authUrl?: string },
   expiresIn = 3600,
 ) {
@@ -22,7 +23,7 @@ export async function startBenchApp(
     PLATFORM_API_URL: apiUrl,
     PORT: String(await freePort()),
     DATA_DIR: dir,
-    REDIS_URL: redisUrl,
+    ...(redisUrl !== null && { REDIS_URL: redisUrl }),
     LOG_LEVEL: 'info',
     // As in production.
     FLOW_INSPECTOR: 'false',
@@ -32,7 +33,10 @@ export async function startBenchApp(
   // The log is written, but not read by this process, which measures.
   const program = runProgram(script, env, { stdout: '/dev/null' })
   await answering(`${url}/health/live`, program)
-  const store = await ready(await openRedis({ urls: [redisUrl] }))
+  const store =
+    redisUrl === null
+      ? openSqlite({ file: join(dir, 'store.sqlite') })
+      : await ready(await openRedis({ urls: [redisUrl] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
   const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
   await consent(setup.vault, { expiresIn })

@@ -17,6 +17,7 @@ import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { recordKey } from '../support/stored.ts'
 import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
 import { signedInCaller, startBenchApp } from './app.ts'
+import { benchManyConnections } from './many-connections.ts'
 import { type Add, compare, type Measured, medianOf, memoryKb } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
 
@@ -43,6 +44,7 @@ const benches = new Map<string, () => Promise<void>>([
   ['vault', () => withRedis(vaultBench)],
   ['api', apiBench],
   ['app', () => withRedis(appBench)],
+  ['connections', connectionsBench],
   ['start', startBench],
   ['memory', () => withRedis(memoryBench)],
 ])
@@ -124,6 +126,11 @@ async function appBench(redis: RedisServer): Promise<void> {
     '>= 1.0',
   )
   await Promise.all([ours.close(), byHand.stop(), platform.stop()])
+}
+
+async function connectionsBench(): Promise<void> {
+  await benchManyConnections(add, null)
+  await withRedis(({ url }) => benchManyConnections(add, url))
 }
 
 async function startBench(): Promise<void> {

@@ -18,8 +18,8 @@ async function refresh() {
     const details = next.querySelector(`#${CSS.escape(id)}`)
     if (details) details.open = true
   }
-  // What the reader is typing stays.
-  for (const { id, value, defaultValue } of current.querySelectorAll('input[id]')) {
+  // What the reader is typing or choosing stays.
+  for (const { id, value, defaultValue } of current.querySelectorAll('input[id], select[id]')) {
     const input = next.querySelector(`#${CSS.escape(id)}`)
     if (input && value !== defaultValue) input.value = value
   }
