@@ -93,8 +93,8 @@ export async function createStage(options: StageOptions, user: User) {
 function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, user: User) {
   async function connection(bxcontext = BUSINESS): Promise<ConnectionJson | undefined> {
     const { text } = await browser.get(`${appUrl}/connections`, JSON_TYPE)
-    const { connections }: { connections: ConnectionJson[] } = JSON.parse(text)
-    return connections.find((one) => one.bxcontext === bxcontext)
+    const { items }: { items: ConnectionJson[] } = JSON.parse(text)
+    return items.find((one) => one.bxcontext === bxcontext)
   }
 
   return {
