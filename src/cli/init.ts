@@ -94,7 +94,6 @@ function init(name: string, removed: readonly string[]): void {
     version: '0.1.0',
     description: `${name}: connects accounts on the platform.`,
     starter: { version: manifest.version, tree },
-    knip: knipOfProduct(),
   })
   regenerate(project)
   install(project)
@@ -111,12 +110,6 @@ function init(name: string, removed: readonly string[]): void {
       ? [`You can bring back what you left out: npm run update -- URL --with ${removed[0]}`]
       : []),
   )
-}
-
-/** The settings of knip without the programs that only the deleted tests run. */
-function knipOfProduct(): object {
-  const { ignoreBinaries: _, ...knip } = JSON.parse(project.read('package.json')).knip
-  return knip
 }
 
 /** Writes an .env with fresh secrets, unless there is one. Returns whether it has written one. */

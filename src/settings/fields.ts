@@ -34,8 +34,8 @@ export const flag = (fallback: boolean) =>
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
 
-function numberBetween(min: number, max: number, what = 'number') {
-  const rule = `must be a whole ${what} from ${min} to ${max}`
+function numberBetween(min: number, max: number) {
+  const rule = `must be a whole number from ${min} to ${max}`
   return pattern(/^\d{1,7}$/, rule)
     .transform(Number)
     .refine((value) => value >= min && value <= max, rule)
@@ -47,12 +47,6 @@ export const wholeNumber = ({ min, max, default: fallback }: { min: number; max:
 
 /** A port; unset: none. */
 export const optionalPort = () => numberBetween(1, 65_535).optional()
-
-/** Megabytes, as bytes. */
-export const megabytes = (fallback: number) =>
-  numberBetween(1, 999_999, 'number of megabytes')
-    .transform((value) => value * 1_000_000)
-    .prefault(String(fallback))
 
 type Duration = `${number}${'s' | 'm' | 'h' | 'd'}`
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }

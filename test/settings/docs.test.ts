@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { configurationPage, envExample } from '../../src/cli/settings-docs.ts'
-import { flag, isProduction, list, megabytes, required } from '../../src/settings/fields.ts'
+import { flag, isProduction, list, required, wholeNumber } from '../../src/settings/fields.ts'
 import type { Environment } from '../../src/settings/read.ts'
 
 const settings = (env: Environment) =>
@@ -12,7 +12,10 @@ const settings = (env: Environment) =>
       description: 'Some hosts. Unset: none.',
       example: 'a.example,b.example',
     }),
-    bytes: megabytes(20).meta({ variable: 'SIZE_MB', description: 'The largest size | in megabytes.' }),
+    size: wholeNumber({ min: 1, max: 99, default: 20 }).meta({
+      variable: 'SIZE_MB',
+      description: 'The largest size | in megabytes.',
+    }),
     shown: flag(!isProduction(env)).meta({
       variable: 'SHOWN',
       description: 'Whether it is shown. See docs/deploy.md.',

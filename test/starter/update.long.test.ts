@@ -151,7 +151,8 @@ describe('a product from a ZIP of an older version', () => {
     own = product.git('rev-parse', 'HEAD')
   })
   beforeEach(() => {
-    product.git('switch', '-q', '--discard-changes', 'main')
+    product.git('reset', '-q', '--hard')
+    product.git('switch', '-q', 'main')
     product.git('reset', '-q', '--hard', own)
     for (const branch of product.git('branch', '--format=%(refname:short)').split('\n'))
       if (branch !== 'main') product.git('branch', '-D', branch)
