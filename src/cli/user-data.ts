@@ -64,6 +64,8 @@ export async function deleteUser(
     await deleteData(deps, config.features[name], userId)
   // A feature that stops writes what it has noted about the events above. So it writes nothing after the deletion.
   for (const part of parts) await part.stop?.()
+  // The user may have signed in while this ran, and the list of sessions is deleted next.
+  await sessionStore.endAll(userId)
   for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept
   print(`${userId} is signed out everywhere, and everything else about ${userId} is deleted.`)

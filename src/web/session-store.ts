@@ -79,14 +79,15 @@ export class SessionStore extends Store {
     this.#beginning.add(sid)
     await save().finally(() => this.#beginning.delete(sid))
     // After the session is stored: until it is listed, no browser has it.
-    let oldest: string[] = []
-    const add = (list: string | null) => {
+    const key = listOf(userId)
+    for (;;) {
+      const list = await this.#store.get(key)
       const ids = [...idsIn(list), idOf(sid)]
-      oldest = ids.slice(0, -MAX_SESSIONS)
-      return ids.slice(-MAX_SESSIONS).join(' ')
+      // A session that has left the list could no longer be ended, so it is deleted before that.
+      for (const id of ids.slice(0, -MAX_SESSIONS)) await this.#values.delete(id)
+      const kept = ids.slice(-MAX_SESSIONS).join(' ')
+      if (await this.#store.compareAndSet(key, list, kept, SESSION_MS)) return
     }
-    await update(this.#store, listOf(userId), add, SESSION_MS)
-    for (const id of oldest) await this.#values.delete(id)
   }
 
   /** Ends all sessions of a user. Throws `StoreUnavailableError`; some may have ended. */

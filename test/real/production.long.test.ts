@@ -31,7 +31,7 @@ test.skipIf(!CHROMIUM || !REDIS)(
     await press('Marcus')
     await press('Allow access')
     await page.getByText(' is connected.').waitFor()
-    await page.getByRole('button', { name: /Sign out/ }).click()
+    await page.getByRole('button', { name: /^Sign out (?!everywhere)/ }).click()
     await page.waitForURL(`${provider.env.OIDC_ISSUER}/**`)
     expect(app.output()).toContain('listening')
     expect(app.output()).not.toContain(provider.env.OIDC_CLIENT_SECRET)

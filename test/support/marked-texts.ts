@@ -21,9 +21,10 @@ function mark(texts: Record<string, unknown>): void {
   }
 }
 
-for (const file of globSync('src/{web,features/*,features/*/*}/texts.ts', { cwd: ROOT })) {
+for (const file of globSync('src/{web,features/*,features/*/*}/{texts,*-texts}.ts', { cwd: ROOT })) {
   const { texts } = await import(`${ROOT}${file}`)
-  mark(texts)
+  // The texts of pages for developers have other names.
+  if (texts) mark(texts)
 }
 
 /** Members of JSON that are texts. */

@@ -175,7 +175,8 @@ async function request<T>(
 
 /** The error of a write: if the write was sent and no answer refuses it, the platform may have carried it out. */
 function errorOfWrite(error: unknown, response: HttpResponse | undefined): unknown {
-  const isRefused = response !== undefined && response.status >= 300 && response.status < 500
+  // A redirect may follow an act that was carried out (RFC 9110 section 15.4.4).
+  const isRefused = response !== undefined && response.status >= 400 && response.status < 500
   const isOutage = error instanceof PlatformUnavailableError && error.kind !== 'busy'
   // The error of a 2xx that has an unexpected format names the field.
   const isUnread = error instanceof PlatformRejectedError && error.field !== undefined

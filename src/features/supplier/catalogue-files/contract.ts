@@ -29,8 +29,9 @@ const count = z.preprocess((value) => (/^\d{1,15}$/.test(String(value)) ? Number
 
 /** Whether a member of an answer says nothing. */
 const isEmpty = (value: unknown): boolean =>
-  /^(null|undefined|false|0|)$/.test(String(value)) ||
-  (typeof value === 'object' && Object.keys(Object(value)).length === 0)
+  typeof value === 'object' && value !== null
+    ? Object.keys(value).length === 0
+    : /^(null|undefined|false|0|)$/.test(String(value))
 const empty = z.unknown().refine(isEmpty).optional()
 
 /**
@@ -79,8 +80,8 @@ export const importJobSchema = jobSchema.superRefine((job, context) => {
 const FAILED = /fail|error|reject/i
 
 /**
- * assumed: what the state of an import job means. If it begins with "complete", the job is completed. It has problems if the state
- * says "error" or if the job counts or lists what has failed. If the state begins with "fail", "cancel" or "reject", or has "error" in
+ * assumed: what the state of an import job means. "Complete" or "completed" alone is success. A longer state, or a job that counts or
+ * lists what has failed, is completed with problems. If the state begins with "fail", "cancel" or "reject", or has "error" in
  * it, the job has failed. Any other state means that it is not finished.
  */
 export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problems' | 'failed' {
@@ -88,7 +89,7 @@ export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problem
   const isFailure = ([name, value]: [string, unknown]) =>
     FAILED.test(name) && !isEmpty(value) && (Array.isArray(value) || count.safeParse(value).success)
   if (state.startsWith('complete'))
-    return state.includes('error') || Object.entries(job).some(isFailure) ? 'problems' : 'completed'
+    return /^completed?$/.test(state) && !Object.entries(job).some(isFailure) ? 'completed' : 'problems'
   return /^(fail|cancel|reject)|error/.test(state) ? 'failed' : 'unfinished'
 }
 
@@ -124,7 +125,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. If `status` begins with `complete`, the import is completed; it has problems if `status` contains `error`, or if a member with `fail`, `error` or `reject` in its name counts or lists any. A completed import with other counts, lists or objects ends with a problem, because they may be about items that did not arrive. If `status` begins with `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. If `status` begins with `complete`, the import is completed; it has problems if `status` has more than `complete` or `completed`, or if a member with `fail`, `error` or `reject` in its name counts or lists any. A completed import with other counts, lists or objects ends with a problem, because they may be about items that did not arrive. If `status` begins with `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',

@@ -44,6 +44,7 @@ describe('an upload that is answered', () => {
     ['with other counts', { json: { accepted: 997, total: 1000 } }, 'accepted: 997; total: 1000'],
     ['with errors by code', { json: { errors: { C1: ['no unit'] } } }, 'no unit'],
     ['with rejected items', { json: { rejected: [{ code: 'C2', message: 'too high' }] } }, 'too high'],
+    ['with the place of a rejected item', { json: { rejected: [0] } }, 'rejected'],
     ['with fewer items than were sent', { json: { received: 2 } }, 'received: 2'],
     ['with a status for each item', { status: 207, json: [{ code: 'C1', status: 422 }] }, 'status: 422'],
     ['with null for a list', { json: { received: null, failed: 1 } }, 'failed: 1'],
@@ -121,7 +122,9 @@ describe('an import of which the platform says', () => {
       { status: 'CompletedWithErrors', message: '1 unknown unit' },
       'problems: CompletedWithErrors: 1 unknown unit',
     ],
+    [{ status: 'Completed partially' }, 'problems: Completed partially'],
     [{ status: 'completed', failedRows: '3' }, 'problems: completed'],
+    [{ status: 'completed', failedRows: [0] }, 'problems: completed'],
     [{ status: 'Completed', errors: [{ row: 1 }] }, 'problems: Completed'],
   ])('%j is completed', async (poll, words) => {
     const { problem, state } = await sendTo({ poll: { json: poll } })
