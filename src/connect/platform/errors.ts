@@ -39,8 +39,9 @@ export class ConnectionRevokedError extends PlatformError {
 export class InvalidGrantError extends PlatformError {
   readonly code = 'grant_rejected'
   readonly status = 409
-  constructor() {
-    super('the platform no longer accepts this grant (invalid_grant)')
+  /** `retryAfterMs`: how long the platform asks to wait, in ms. */
+  constructor(retryAfterMs?: number) {
+    super('the platform no longer accepts this grant (invalid_grant)', { retryAfterMs })
   }
 }
 
@@ -145,7 +146,8 @@ export class PlatformRejectedError extends PlatformError {
 export class ConfigurationError extends PlatformError {
   readonly code = 'misconfigured'
   readonly status = 500
-  constructor(reason: string) {
-    super(`this app is not set up correctly for the platform: ${reason}`, { reason })
+  /** `retryAfterMs`: how long the platform asks to wait, in ms. */
+  constructor(reason: string, retryAfterMs?: number) {
+    super(`this app is not set up correctly for the platform: ${reason}`, { reason, retryAfterMs })
   }
 }

@@ -49,10 +49,13 @@ export function tokenFailure(
   sent: readonly string[] = [],
 ): PlatformError {
   const code = status >= 400 && status < 500 ? errorCode(parseJson(text)) : undefined
-  if (code === 'invalid_grant') return new InvalidGrantError()
+  if (code === 'invalid_grant') return new InvalidGrantError(retryAfterMs)
   const saysLater = TEMPORARY_STATUSES.has(status) || (code !== undefined && TEMPORARY_CODES.has(code))
   if (code === 'invalid_client' && !saysLater)
-    return new ConfigurationError(`the platform answered invalid_client (${status}) at the token endpoint`)
+    return new ConfigurationError(
+      `the platform answered invalid_client (${status}) at the token endpoint`,
+      retryAfterMs,
+    )
   const isRefusal = code !== undefined && !saysLater
   const said = isRefusal ? '' : ', without an error of OAuth'
   const reason = `the token endpoint answered ${status}${said}${redirectIn(header('location'), sent)}`

@@ -264,7 +264,7 @@ export function failed(
   if (isNoted || !isAbout(record, sent)) return record
   const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   const noted = { ...record, leasedUntil: 0, manualFrom: now + Math.max(REFRESH_INTERVAL_MS, askedMs) }
-  if (cause === 'invalid_grant' && noted.status === 'active') return grantRefused(noted, now)
+  if (cause === 'invalid_grant' && noted.status === 'active') return grantRefused(noted, now, askedMs)
   const trouble = cause === 'invalid_grant' ? 'refused' : cause
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
   const pausedUntil = now + Math.max(backoffMs, askedMs)
@@ -276,13 +276,17 @@ export function failed(
   return isRepeated || record.rejections > 0 ? { ...after, refusal } : after
 }
 
-/** The platform answered `invalid_grant`. Access counts as ended at once, and the second such answer, a minute later, ends it. */
-function grantRefused(record: ActiveRecord, now: number): ConnectionRecord {
+/**
+ * The platform answered `invalid_grant`. Access counts as ended at once, and the second such answer, a minute later, ends it.
+ * `askedMs`: the pause that the platform asked for.
+ */
+function grantRefused(record: ActiveRecord, now: number, askedMs: number): ConnectionRecord {
   const isSecond = record.refusal?.reason === 'invalid_grant'
   // A time in the future comes from another clock, and would delay the second question.
   const at = Math.min(now, isSecond ? (record.refusal?.at ?? now) : now)
   if (isSecond && at + SECOND_QUESTION_MS <= now) return ended(record, 'invalid_grant', at)
-  return { ...record, refusal: { at, reason: 'invalid_grant' }, pausedUntil: at + SECOND_QUESTION_MS }
+  const pausedUntil = Math.max(at + SECOND_QUESTION_MS, now + askedMs)
+  return { ...record, refusal: { at, reason: 'invalid_grant' }, pausedUntil }
 }
 
 /**

@@ -287,6 +287,11 @@ describe('invalid_grant', () => {
     expect(pauseOf(behind, NOW - 3_600_000)).toBe(MINUTE)
   })
 
+  test('with a Retry-After is not asked about again before that, by the app or a person', () => {
+    const asked = afterFailure(active(), 'invalid_grant', NOW, 200_000)
+    expect([pauseOf(asked, NOW), pauseOf(asked, NOW, true)]).toEqual([200_000, 200_000])
+  })
+
   test('stays the end during an outage and over a call that the API accepts', () => {
     const outage = afterFailure(refused, 'error', NOW + MINUTE)
     for (const record of [outage, called(refused, refused, working, NOW), rejected(refused, refused, NOW)])
