@@ -1,5 +1,5 @@
 import express, { type Express, type Request, type RequestHandler, Router } from 'express'
-import { browserSession, connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
+import { browserSession, connectRoutes, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
@@ -44,18 +44,13 @@ async function linksOf(
   return (await Promise.all(links)).flat()
 }
 
-type Parts = Record<'server' | 'open' | 'core' | 'features', Part[]>
+type Parts = Record<'server' | 'open' | 'middleware' | 'core' | 'features', Part[]>
 
 /** Everything that has routes, in the order in which it is mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
   const { config, log, store, connect, signIn, features, parts, drainSignal } = dependencies
   const { baseUrl, platform } = config
   const { vault, api, oauth } = connect
-  const onHop: OnHop = async (event) => {
-    let { target } = event
-    for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
-    return target
-  }
   const ofConnections = {
     vault,
     api,
@@ -65,10 +60,11 @@ export function partsOf(dependencies: Dependencies): Parts {
     reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
     connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
   }
-  const flow = { connect, baseUrl, pages: createConnectPages(vault), onHop, log }
+  const flow = { connect, baseUrl, pages: createConnectPages(vault), log }
   return {
     server: parts.flatMap(({ serverRoutes }) => serverRoutes ?? []),
     open: [{ path: '/health', router: healthRoutes(store, drainSignal) }],
+    middleware: parts.flatMap(({ middleware }) => middleware ?? []),
     core: [
       { path: '/', router: signIn.routes },
       { path: '/', router: homeRoute(ofConnections) },
@@ -120,6 +116,7 @@ export function createApp(dependencies: Dependencies): Express {
   const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
+  mount(app, mounted.middleware)
   // Disconnecting, testing and renewing also work on a connection that has ended, so they are not behind the guard.
   mount(app, mounted.core)
   mount(app, mounted.features, connectionGuard(vault))

@@ -23,7 +23,6 @@ try {
   print(
     '',
     `  The app                ${config.baseUrl}`,
-    ...(app.demoPath ? [`  To show it to somebody ${config.baseUrl}${app.demoPath}`] : []),
     ...sandbox.summary,
     '',
     `  Open the app, sign in${app.hasDemoSignIn ? ' with any name' : ''}, and press "Connect an account". Ctrl-C stops both.`,

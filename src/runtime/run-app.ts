@@ -24,7 +24,7 @@ export async function start(
   config: Config,
   features: readonly NamedFeature[],
   log: Logger = createLog(config.logLevel),
-): Promise<{ hasDemoSignIn: boolean; demoPath: string | undefined; close(): Promise<void> }> {
+): Promise<{ hasDemoSignIn: boolean; close(): Promise<void> }> {
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
   // Requests that arrive before Redis is connected would fail. If it takes longer than 2 s, the app starts anyway.
@@ -42,7 +42,6 @@ export async function start(
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     hasDemoSignIn: isDemo,
-    demoPath: dependencies.parts.find(({ demoPath }) => demoPath)?.demoPath,
     close() {
       log.info('stopping')
       return dependencies.close({ drainMs: config.drainMs, graceMs: GRACE_MS, server })

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { OnHop } from '../connect/express.ts'
 import type { Assumption, Connect, ConnectionRef, Http, HttpPools, Reencryption } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
@@ -67,16 +66,14 @@ export interface FeatureParts {
    * has not ended, and handlers call `connectionRef`. Elsewhere they must call `requireUser`, which throws if nobody is signed in.
    */
   routes?: Part[]
+  /** Mounted after sessions and CSRF protection, in front of the core's routes, such as those of the connect flow. */
+  middleware?: Part[]
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
-  /** Where a presentation of this app begins, such as `/demo`; `npm run demo` prints it. */
-  demoPath?: string
   /** Returns the links for the card of a connection that may work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** What it adds to pages of the app and of other features. */
   sections?: PageSection[]
-  /** Called at each hop of a connect flow; it may send the browser to a page of its own instead. */
-  onHop?: OnHop
   /** Called when the app is listening. The store may not be there yet. */
   start?(): void
   /** Stops background work. The store and the platform are still reachable. */

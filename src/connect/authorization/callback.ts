@@ -1,8 +1,7 @@
 /**
  * Step 3 of the connect flow. A request to the callback goes through these steps:
  *
- * 1. `handleCallback`: a visitor who is not signed in goes to the failure page. `onHop` may send the browser to a page of its
- *    own.
+ * 1. `handleCallback`: a visitor who is not signed in goes to the failure page.
  * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
  * 3. `exchange`: the first visit sends the code and stores the connection. Then `endFlow` stores the outcome in the flow.
  * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
@@ -26,7 +25,7 @@ import { ConnectError, consentFailure, type FailureCode, isFailureCode } from '.
 import type { BrowserSession } from './flow-records.ts'
 import { type Exchanging, type Flow, flowOf, NO_FLOWS, type Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-import { arrival, browserSession, type ConnectRoutesOptions } from './visit.ts'
+import { browserSession, type ConnectRoutesOptions } from './visit.ts'
 
 const CALLBACK_PATH = redirectUrls('')[1]
 const FAILED_PATH = '/connect/failed'
@@ -37,20 +36,10 @@ export const handleCallback =
   async (req, res) => {
     const { pages } = options
     if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-    const { browser, hop } = arrival(options, req)
-    const state = typeof req.query.state === 'string' ? req.query.state : undefined
-    const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
-    if (next !== req.originalUrl) return res.redirect(303, next)
-    const { flow, outcome } = await endFlow(options, req, browser)
-    const result = { hop: 'result', status: 303, flow: { id: flow?.id, state } } as const
-    if ('connected' in outcome) {
-      const target = await pages.connectedPage(req, outcome.connected)
-      return res.redirect(303, await hop({ ...result, target }))
-    }
-    const { failed: failure } = outcome
-    res.locals.failure = { code: failure }
-    const target = failedPath(failure, flow?.id)
-    res.redirect(303, await hop({ ...result, target, failure }))
+    const { flow, outcome } = await endFlow(options, req, browserSession(req, pages))
+    if ('connected' in outcome) return res.redirect(303, await pages.connectedPage(req, outcome.connected))
+    res.locals.failure = { code: outcome.failed }
+    res.redirect(303, failedPath(outcome.failed, flow?.id))
   }
 
 /** Resolves to how the flow ended. */

@@ -5,7 +5,7 @@ import { handleCallback, showFailure } from './callback.ts'
 import { ConnectError } from './errors.ts'
 import { type Consenting, questionOf } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
+import { browserSession, type ConnectRoutesOptions } from './visit.ts'
 
 /**
  * The routes of the delegated flow in the browser (specification 5.3), to be mounted at `/connect`. They start the flow, receive
@@ -29,38 +29,27 @@ function startRoute(options: ConnectRoutesOptions): Router {
   const { connect, baseUrl, pages } = options
   const { platform, flows, oauth } = connect
   return Router().post('/', async (req, res) => {
-    const { browser, hop } = arrival(options, req)
+    const browser = browserSession(req, pages)
     const value: unknown = req.body?.bxcontext
     const bxcontext = value ? parseBxcontext(value, platform) : undefined
     const { id } = await flows.start(browser, bxcontext)
-    const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
-    pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
+    noteFlow(id)
+    pages.goOn(req, res, oauth.startUrl(redirectUrls(baseUrl)[0]).href)
   })
 }
 
 /** Step 2: the browser comes back with the business, and goes to the consent page. */
 function contextRoute(options: ConnectRoutesOptions): Router {
-  const { platform, flows, vault } = options.connect
+  const { connect, pages } = options
+  const { platform, flows, vault } = connect
   return Router().get('/context', topLevelOnly, async (req, res) => {
-    const { browser, hop } = arrival(options, req)
-    try {
-      const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
-      const flow = await flows.arrive(browser, bxcontext)
-      const { id } = flow
-      if (!(await vault.hasRoom({ userId: browser.userId, bxcontext })))
-        throw new ConnectError('too_many_connections', undefined, flow)
-      const onward: Onward =
-        flow.phase === 'consenting'
-          ? toConsent(options, flow, 303)
-          : { hop: 'confirm', target: `/connect/confirm/${id}`, status: 303, flow: { id, bxcontext } }
-      res.redirect(303, await hop(onward))
-    } catch (error) {
-      if (error instanceof ConnectError) {
-        const { status, code: failure, flowId: id } = error
-        await hop({ hop: 'consent', target: redirectUrls('')[0], status, failure, flow: { id } })
-      }
-      throw error
-    }
+    const browser = browserSession(req, pages)
+    const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
+    const flow = await flows.arrive(browser, bxcontext)
+    noteFlow(flow.id)
+    if (!(await vault.hasRoom({ userId: browser.userId, bxcontext })))
+      throw new ConnectError('too_many_connections', undefined, flow)
+    res.redirect(303, flow.phase === 'consenting' ? consentUrl(options, flow) : `/connect/confirm/${flow.id}`)
   })
 }
 
@@ -75,9 +64,9 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       await pages.askAboutMismatch(req, res, question)
     })
     .post('/confirm/:id', async (req, res) => {
-      const { browser, hop } = arrival(options, req)
-      const flow = await flows.confirm(browser, req.params.id)
-      pages.goOn(req, res, await hop(toConsent(options, flow, 200)))
+      const flow = await flows.confirm(browserSession(req, pages), req.params.id)
+      noteFlow(flow.id)
+      pages.goOn(req, res, consentUrl(options, flow))
     })
 }
 
@@ -86,15 +75,13 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
   return Router().get('/callback', topLevelOnly, handleCallback(options)).get('/failed', showFailure(options))
 }
 
-/** The hop to the consent page. */
-function toConsent(
+/** The address of the consent page for this flow. */
+function consentUrl(
   { connect, baseUrl }: ConnectRoutesOptions,
-  { id, bxcontext, state, codeVerifier }: Consenting,
-  status: number,
-): Onward {
+  { bxcontext, state, codeVerifier }: Consenting,
+): string {
   const redirectUri = redirectUrls(baseUrl)[1]
-  const { href } = connect.oauth.authorizationUrl({ bxcontext, state, codeVerifier, redirectUri })
-  return { hop: 'consent', target: href, status, flow: { id, bxcontext, state } }
+  return connect.oauth.authorizationUrl({ bxcontext, state, codeVerifier, redirectUri }).href
 }
 
 /** Throws `ConnectError` (`invalid_bxcontext`). */

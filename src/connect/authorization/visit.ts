@@ -1,12 +1,10 @@
-/** What the app gives the routes of the connect flow, and what they report about each visit of the browser. */
+/** What the app gives the routes of the connect flow, and the browser session of a visit. */
 import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
-import { noteFlow } from '../context.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
-import type { FailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
 import type { Question } from './flows.ts'
 
@@ -29,36 +27,6 @@ export interface ConnectPages {
   askAboutMismatch(req: Request, res: Response, question: Question): void | Promise<void>
 }
 
-/** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
-export type Hop = 'start' | 'confirm' | 'consent' | 'exchange' | 'result'
-
-/** A request of the browser in a connect flow, and where the browser goes next. */
-export interface HopEvent {
-  hop: Hop
-  req: Request
-  /** When the request arrived, in ms since 1970. */
-  arrivedAt: number
-  /** The next address. For `exchange`, it is the address of this request itself, and the app exchanges its code next. */
-  target: string
-  /**
-   * The status of the answer if the browser opens `target`: 303 for a redirect, 200 for a page that goes on by itself, or the status
-   * of the failure.
-   */
-  status: number
-  /** The flow, as far as it is known. `state` is the parameter of the consent request. */
-  flow: {
-    userId: string
-    id?: string | undefined
-    bxcontext?: string | undefined
-    state?: string | undefined
-  }
-  /** Why the flow failed, if the next page says so. */
-  failure?: FailureCode
-}
-
-/** Called at each hop. Resolves to the address that the browser opens, which is usually `target`. It must not throw. */
-export type OnHop = (event: HopEvent) => Promise<string>
-
 export interface ConnectRoutesOptions {
   connect: {
     platform: Platform
@@ -68,26 +36,8 @@ export interface ConnectRoutesOptions {
   }
   /** The public address of this app. */
   baseUrl: string
-  onHop?: OnHop | undefined
   pages: ConnectPages
   log: Log
-}
-
-/** What a route reports about a hop: where it leads, and what is known about the flow. */
-export type Onward = Omit<HopEvent, 'req' | 'arrivedAt' | 'flow'> & {
-  flow?: Omit<HopEvent['flow'], 'userId'>
-}
-
-/** Returns the browser's session, and a function that reports a hop and resolves to the address that the browser opens next. */
-export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
-  const arrivedAt = Date.now()
-  const browser = browserSession(req, pages)
-  const { userId } = browser
-  const hop = async ({ flow, ...event }: Onward): Promise<string> => {
-    if (flow?.id) noteFlow(flow.id)
-    return onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
-  }
-  return { browser, hop }
 }
 
 /**

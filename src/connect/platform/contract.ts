@@ -158,19 +158,6 @@ const facts = {
    */
   scopes: { catalogues: 'catalogues', leads: 'leads' },
   paging,
-  /** Parameters of this platform, besides those of OAuth, whose values are no secrets. Recordings show them. */
-  publicParameters: [
-    'redirectUrl',
-    BXCONTEXT,
-    'business_name',
-    'user_name',
-    paging.top,
-    paging.skip,
-    paging.orderBy,
-    paging.filter,
-    paging.count,
-    paging.totalHeader,
-  ],
   /** assumed: how long an access token lives if `expires_in` is absent, in ms. */
   assumedLifetimeMs: 300_000,
   /** assumed: the token endpoint answers within 30 s. The app waits a little longer, in ms. */

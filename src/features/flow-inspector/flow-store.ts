@@ -5,7 +5,6 @@ import {
   current,
   type Flow,
   flowSchema,
-  MAX_REQUESTS,
   MAX_STEPS,
   type Step,
   type Summary,
@@ -20,7 +19,7 @@ export const MAX_FLOWS = 200
 
 export type FlowStore = ReturnType<typeof createFlowStore>
 
-export type FlowAddition = Pick<Flow, 'id' | 'requestIds' | 'bxcontext' | 'steps'>
+export type FlowAddition = Pick<Flow, 'id' | 'bxcontext' | 'steps'>
 
 const keyOf = (userId: string, id: string) => ({ kind: 'flow', owner: userId, id })
 const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '' })
@@ -34,14 +33,9 @@ export function createFlowStore(store: KeyValueStore, now = Date.now) {
       const summaries = flows.map((flow) => summarize(flow, now()))
       await updateIndex(store, userId, summaries)
     },
-    /** Finds a flow by its own id, or by the id of one of its requests. Resolves to null if the user has no such flow. */
-    async find(userId: string, id: string): Promise<Flow | null> {
-      const flow = parseFlow(await store.get(keyOf(userId, id)))
-      if (flow) return flow
-      const summaries = parseIndex(await store.get(indexKey(userId)))
-      const found = summaries.find(({ requestIds }) => requestIds.includes(id))
-      return found ? parseFlow(await store.get(keyOf(userId, found.id))) : null
-    },
+    /** Resolves to null if the user has no such flow. */
+    find: async (userId: string, id: string): Promise<Flow | null> =>
+      parseFlow(await store.get(keyOf(userId, id))),
     /** The user's flows, the latest first. */
     async list(userId: string): Promise<Summary[]> {
       const summaries = parseIndex(await store.get(indexKey(userId)))
@@ -55,14 +49,13 @@ export function createFlowStore(store: KeyValueStore, now = Date.now) {
 
 /** Adds steps to a flow, and resolves to it. */
 async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddition): Promise<Flow> {
-  const { id, requestIds, bxcontext, steps } = addition
-  const none: Flow = { id, requestIds: [], bxcontext: null, steps: [], omitted: 0 }
+  const { id, bxcontext, steps } = addition
+  const none: Flow = { id, bxcontext: null, steps: [], omitted: 0 }
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
     // A flow may begin with the business to reconnect, and continue with another business that the user chose. The last one counts.
-    const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
-    next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
+    next = withSteps({ ...flow, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
   }
   await update(store, keyOf(userId, id), change, TTL_MS)

@@ -17,9 +17,6 @@ export const LANE_NAMES: Record<Lane, string> = {
 export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnect'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** What can happen to a connection. */
-const EVENTS = ['connected', 'refreshed', 'refreshFailed', 'recovered', 'revoked', 'disconnected'] as const
-
 /** What a step shows; `step-texts.ts` explains each. */
 const TOPICS = [
   'connect_started',
@@ -74,20 +71,16 @@ export const stepSchema = z.object({
   /** An error code, if the step failed. */
   failure: z.string().optional(),
   /** What happened to the connection, for a `connection_event`. */
-  event: z.enum(EVENTS).optional(),
+  event: z.string().optional(),
 })
 export type Step = z.infer<typeof stepSchema>
+export type Heading = Pick<Step, 'topic' | 'title'>
 
 /** How many steps of a flow are kept. */
 export const MAX_STEPS = 300
 
-/** How many ids of requests a flow keeps. Each of them finds the flow. */
-export const MAX_REQUESTS = 20
-
 export const flowSchema = z.object({
   id: z.string(),
-  /** The ids of the app's own HTTP requests in this flow, except one that is also the id of the flow. */
-  requestIds: z.array(z.string()),
   bxcontext: z.string().nullable(),
   steps: z.array(stepSchema),
   /** How many further steps were dropped. */
@@ -101,7 +94,6 @@ export const CONNECT_MS = 15 * 60_000
 /** A flow in the list. */
 export const summarySchema = z.object({
   id: z.string(),
-  requestIds: z.array(z.string()),
   kind: z.enum(KINDS),
   startedAt: z.iso.datetime(),
   /** Null while the flow runs. */
@@ -111,8 +103,6 @@ export const summarySchema = z.object({
   /** The method and path of an API call, such as `GET /leads`; null for anything else. */
   call: z.string().nullable(),
   bxcontext: z.string().nullable(),
-  /** The name of the business, if an answer of the platform had it. */
-  businessName: z.string().nullable(),
   /** Number of steps. */
   steps: z.number().int(),
   /** Number of HTTP requests that this app sent to the platform. */
@@ -127,31 +117,22 @@ const SENT_TOPICS = new Set<Topic>(['code_exchange', 'token_refresh', 'api_call'
 /** Whether a step is a request of this app to the platform. */
 export const isSent = ({ topic }: Step) => SENT_TOPICS.has(topic)
 
-/** The parameters of a step, sent and received. */
-export const parametersOf = ({ request, response }: Step): Parameter[] => [
-  ...(request?.parameters ?? []),
-  ...(response?.parameters ?? []),
-]
-
 /** Summarises a flow that has at least one step. `now`: when its last step is stored, in ms since 1970. */
 export function summarize(flow: Flow, now = Date.now()): Summary {
-  const { id, requestIds, bxcontext, steps, omitted } = flow
+  const { id, bxcontext, steps, omitted } = flow
   const startedAt = steps[0]?.at ?? new Date(now).toISOString()
   const kind = kindOf(steps)
   const outcome = outcomeOf(kind, steps)
   const lastAt = Math.max(...steps.map(({ at, ms }) => Date.parse(at) + ms))
   const request = kind === 'api_call' ? steps.find(isSent)?.request : undefined
-  const named = steps.flatMap(parametersOf).findLast(({ name, value }) => name === 'business_name' && value)
   return {
     id,
-    requestIds,
     kind,
     startedAt,
     endedAt: outcome === 'running' ? null : new Date(lastAt).toISOString(),
     outcome,
     call: request ? `${request.method} ${URL.parse(request.url)?.pathname ?? ''}` : null,
     bxcontext,
-    businessName: named?.value ?? null,
     steps: steps.length + omitted,
     requests: steps.filter(isSent).length,
     storedAt: now,

@@ -27,17 +27,23 @@ export type Raw = readonly [name: string, value: unknown, kind?: string]
 
 export type Masking = ReturnType<typeof createMasking>
 
+/** Parameters and headers of the platform whose values are no secrets. */
+export const platformParameters = ({ startPage, bxcontextParameter, paging }: Platform): string[] => [
+  startPage.redirectUrl,
+  bxcontextParameter,
+  'business_name',
+  'user_name',
+  ...[paging.top, paging.skip, paging.orderBy, paging.filter, paging.count, paging.totalHeader],
+]
+
 /**
  * Masks what is recorded: only the result is kept, stored and shown. All processes have the same encryption key, so they make the
  * same fingerprints.
  */
-export function createMasking(
-  { publicParameters }: Pick<Platform, 'publicParameters'>,
-  [encryptionKey]: readonly EncryptionKey[],
-) {
+export function createMasking(platform: Platform, [encryptionKey]: readonly EncryptionKey[]) {
   if (!encryptionKey) throw new Error('The masking needs an encryption key')
   const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
-  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters])
+  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...platformParameters(platform)])
 
   /**
    * The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). The same value has

@@ -24,15 +24,16 @@ const NAME = {
   reference: 'Assumption “names”',
 }
 
-const PAGING = {
+const PAGING: Explanation = {
+  what: 'How a list is cut into pages, sorted, filtered or counted.',
   rule: 'This app makes it, and the API checks it.',
   reference: 'Assumption “lists”; OData 4.01, system query options',
 }
 
-/** The text of a header that describes the answer of a server. */
+/** The text of a header that describes a message. */
 const header = (what: string, reference: string): Explanation => ({
   what,
-  rule: 'The server makes it, and this app reads it.',
+  rule: 'The sender makes it, and the other side reads it.',
   reference,
 })
 
@@ -170,11 +171,7 @@ const TEXTS: Record<string, Explanation> = {
     'RFC 9110 section 10.2.2',
   ),
   'content-type': header('The format of the body.', 'RFC 9110 section 8.3'),
-  accept: {
-    what: 'The format that this app can read.',
-    rule: 'This app makes it.',
-    reference: 'RFC 9110 section 12.5.1',
-  },
+  accept: header('The format that this app can read.', 'RFC 9110 section 12.5.1'),
   'retry-after': header('How long to wait before the next request.', 'RFC 9110 section 10.2.3'),
   'www-authenticate': header(
     'Why the API refuses the token. It may name the missing scope.',
@@ -185,11 +182,11 @@ const TEXTS: Record<string, Explanation> = {
   audience: SETTING,
   resource: SETTING,
   prompt: SETTING,
-  [platform.paging.top]: { what: 'How many entries a page has.', ...PAGING },
-  [platform.paging.skip]: { what: 'How many entries to skip.', ...PAGING },
-  [platform.paging.orderBy]: { what: 'The order of the entries.', ...PAGING },
-  [platform.paging.filter]: { what: 'Which entries to return.', ...PAGING },
-  [platform.paging.count]: { what: 'Asks for the total number of entries, in a header.', ...PAGING },
+  [platform.paging.top]: PAGING,
+  [platform.paging.skip]: PAGING,
+  [platform.paging.orderBy]: PAGING,
+  [platform.paging.filter]: PAGING,
+  [platform.paging.count]: PAGING,
 }
 
 const UNKNOWN: Explanation = {

@@ -1,11 +1,24 @@
-import { createHash } from 'node:crypto'
-import type { Request } from 'express'
-import * as z from 'zod'
-import type { HopEvent, OnHop } from '../../connect/express.ts'
-import { createRecordCipher, type EncryptionKey, parseJson } from '../../connect/index.ts'
-import { type Key, type KeyValueStore, keyName, update } from '../../connect/stores.ts'
-import { currentUser, requireUser, wantsJson } from '../../web/kit.ts'
-import { CONNECT_MS } from './flow.ts'
+/**
+ * The step-by-step mode: middleware in front of the core's routes of the connect flow answers with a page that shows the next request.
+ * Its button sends the same request again, with `continue`, which passes.
+ */
+import { promisify } from 'node:util'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { browserSession } from '../../connect/express.ts'
+import { createRecordCipher, type EncryptionKey, redirectUrls } from '../../connect/index.ts'
+import {
+  currentUser,
+  localPath,
+  requireUser,
+  sendResultOrRedirect,
+  WebError,
+  wantsJson,
+} from '../../web/kit.ts'
+import type { Inspector } from './inspector.ts'
+import { STEP_TEXTS, type StepText } from './step-texts.ts'
+import { splitUrl } from './steps.ts'
+import { PAGE_DATA, showParameter, showSteps } from './view.ts'
+import { CONTINUE } from './visits.ts'
 
 declare module 'express-session' {
   interface SessionData {
@@ -14,98 +27,145 @@ declare module 'express-session' {
   }
 }
 
-/** The hops before which a flow pauses. */
-export const STAGES = ['start', 'consent', 'exchange', 'result'] as const
-export type Stage = (typeof STAGES)[number]
+/** What comes next at each stage: the heading after “Next:”, and its text. */
+const STAGES = {
+  start: { heading: "the platform's start page", text: STEP_TEXTS.to_start_page },
+  consent: { heading: 'the consent page', text: STEP_TEXTS.to_consent_page },
+  exchange: { heading: 'exchange the code for tokens', text: STEP_TEXTS.code_exchange },
+} satisfies Record<string, { heading: string; text: StepText }>
 
-const pauseSchema = z.object({
-  id: z.string(),
-  stage: z.enum(STAGES),
-  /** The id of its flow. */
-  flowId: z.string(),
-  /** The address that the browser opens next, perhaps with a code. */
-  target: z.string(),
-  isContinued: z.boolean(),
-})
-export type Pause = z.infer<typeof pauseSchema>
-
-export type Pauses = ReturnType<typeof createPauses>
+interface Pause {
+  stage: keyof typeof STAGES
+  /** The request that comes next: one that the browser sends to the platform, or the callback. */
+  next: string
+  flowId: string | undefined
+  /** Sends the request that was paused: a link, because a form must not end at another origin, or a form. */
+  onward: { href: string } | { action: string; fields: Record<string, string> }
+}
 
 /** Whether the connect flows of this browser session pause. */
 export const isStepByStep = (req: Request): boolean =>
   currentUser(req) !== null && req.session.stepByStep === true
 
-/**
- * The pauses of each browser session, which nobody else sees. They are stored encrypted, since a paused callback holds a code.
- * Methods throw `StoreUnavailableError` and `DecryptionError`.
- */
-export function createPauses(store: KeyValueStore, encryptionKeys: readonly EncryptionKey[]) {
-  const cipher = createRecordCipher(encryptionKeys)
-  const encrypt = (key: Key, pause: Pause) => cipher.encrypt(JSON.stringify(pause), keyName(key))
+/** Pauses connect flows before the start page, before the consent page, and before the code exchange. */
+export function pauseVisits(inspector: Inspector): Router {
+  const { connect, keys, baseUrl } = inspector
+  const { oauth, platform, flows } = connect
+  const seal = sealOf(keys)
+  const [, redirectUri] = redirectUrls(baseUrl)
+  const flowsOf = (req: Request) => flows.read(browserSession(req, { requireUser }))
+  return Router()
+    .use(passOthers)
+    .post('/', (req, res) => {
+      // A page that answers a form could not be opened again by the back button.
+      const { bxcontext = '' } = req.body ?? {}
+      res.redirect(303, `/flows/pauses/start?${new URLSearchParams({ bxcontext: String(bxcontext) })}`)
+    })
+    .get('/context', async (req, res, next) => {
+      const { data: bxcontext } = platform.bxcontextSchema.safeParse(req.query[platform.startPage.bxcontext])
+      const record = await flowsOf(req)
+      const flow = record.flows.find(({ id }) => id === record.last)
+      // After the back button, the flow is consenting already. If it continues, the core begins another one.
+      const isOpen = flow?.phase === 'started' || flow?.phase === 'consenting'
+      // The core answers any other visit at once: it may refuse it, or ask a question.
+      if (bxcontext === undefined || !isOpen || (flow.expected ?? bxcontext) !== bxcontext) return next()
+      const { href } = oauth.authorizationUrl({ ...flow, bxcontext, redirectUri })
+      const onward = { href: `${req.originalUrl}&${CONTINUE}=yes` }
+      await showPause(inspector, req, res, { stage: 'consent', next: href, flowId: flow.id, onward })
+    })
+    .get('/callback', async (req, res, next) => {
+      const { flows: all } = await flowsOf(req)
+      const flow = all.find(({ state }) => state === req.query.state)
+      if (flow?.phase !== 'consenting' || typeof req.query.code !== 'string') return next()
+      // The code must leave the address bar.
+      res.redirect(303, `/flows/pauses/${seal.close(req)}`)
+    })
+}
 
-  const decrypt = (key: Key, encrypted: string | null): Pause | null =>
-    encrypted === null
-      ? null
-      : (pauseSchema.safeParse(parseJson(cipher.decrypt(encrypted, keyName(key)))).data ?? null)
+/** Passes visits that do not pause. That is also any visit that is not a top-level navigation, which the core refuses. */
+const passOthers: RequestHandler = (req, _res, next) => {
+  const isNavigation = (req.get('sec-fetch-dest') ?? 'document') === 'document'
+  const isContinued = CONTINUE in { ...req.query, ...req.body }
+  next(isStepByStep(req) && isNavigation && !isContinued && !wantsJson(req) ? undefined : 'router')
+}
 
-  async function find(req: Request, id: string): Promise<Pause | null> {
-    const key = keyOf(req, id)
-    return decrypt(key, await store.get(key))
-  }
+/** Routes that switch the mode, and that show and end the pause before a code exchange. */
+export function pauseRoutes(inspector: Inspector): Router {
+  const seal = sealOf(inspector.keys)
+  return Router()
+    .post('/step-by-step', turnStepByStep)
+    .get('/pauses/start', async (req, res) => {
+      requireUser(req)
+      const fields = { bxcontext: String(req.query.bxcontext ?? ''), [CONTINUE]: 'yes' }
+      const next = inspector.connect.oauth.startUrl(redirectUrls(inspector.baseUrl)[0]).href
+      const onward = { action: '/connect', fields }
+      await showPause(inspector, req, res, { stage: 'start', next, flowId: undefined, onward })
+    })
+    .get('/pauses/:id', async (req, res) => {
+      const next = seal.open(req, req.params.id)
+      const state = new URL(next, inspector.baseUrl).searchParams.get('state')
+      const { flows: all } = await inspector.connect.flows.read(browserSession(req, { requireUser }))
+      const flowId = all.find((flow) => flow.state === state)?.id
+      const action = `/flows/pauses/${encodeURIComponent(req.params.id)}/continue`
+      await showPause(inspector, req, res, {
+        stage: 'exchange',
+        next,
+        flowId,
+        onward: { action, fields: {} },
+      })
+    })
+    .post('/pauses/:id/continue', (req, res) => {
+      const next = seal.open(req, req.params.id)
+      res.redirect(303, `${next}&${CONTINUE}=yes`)
+    })
+}
 
-  /** Starts a pause. If there is one with the same target already, for example after a reload, resolves to that one. */
-  async function start(req: Request, started: Pause): Promise<Pause> {
-    const key = keyOf(req, started.id)
-    let pause = started
-    const encrypted = encrypt(key, started)
-    const change = (value: string | null) => {
-      const before = decrypt(key, value)
-      pause = before?.target === started.target ? before : started
-      return pause === started ? encrypted : value
-    }
-    await update(store, key, change, CONNECT_MS)
-    return pause
-  }
+const turnStepByStep: RequestHandler = async (req, res) => {
+  requireUser(req)
+  const on = req.body?.on === 'true' || req.body?.on === true
+  req.session.stepByStep = on
+  await promisify(req.session.save).call(req.session)
+  const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
+  await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on }, { notice })
+}
 
-  async function pauseBefore({ hop, req, target, failure, flow }: HopEvent): Promise<string> {
-    // These do not pause: a question of this app, the page of a failure, and a request for JSON.
-    if (hop === 'confirm' || failure !== undefined || wantsJson(req) || !isStepByStep(req)) return target
-    if (hop === 'exchange' && !new URLSearchParams(target.split('?')[1]).has('code')) return target
-    let flowId = flow.id
-    if (hop === 'exchange' || hop === 'result') {
-      // A callback pauses only if its flow paused before the consent. The core gets any other callback at once, and may refuse it.
-      const consent = await find(req, idOf('consent', flow.state ?? ''))
-      if (!consent) return target
-      flowId = consent.flowId
-    }
-    if (flowId === undefined) return target
-    const id = idOf(hop, flow.state ?? flowId)
-    const pause = await start(req, { id, stage: hop, flowId, target, isContinued: false })
-    return hop === 'exchange' && pause.isContinued ? target : `/flows/pauses/${id}`
-  }
-
+/** Seals the path of a callback into the address of its pause, for this user and this browser session only. */
+function sealOf(keys: readonly EncryptionKey[]) {
+  const cipher = createRecordCipher(keys)
+  const place = (req: Request) => Object.values(browserSession(req, { requireUser })).join(' pause ')
   return {
-    /** Pauses a connect flow before each hop. If it cannot be paused, for example without the store, the flow goes on. */
-    // The flow must go on whatever happens here, because the code must leave the address bar.
-    onHop: ((event) => pauseBefore(event).catch(() => event.target)) satisfies OnHop,
-    find,
-    /** Ends a pause. Resolves to the pause, or to null if there is none. */
-    async end(req: Request, id: string): Promise<Pause | null> {
-      const pause = await find(req, id)
-      if (!pause) return null
-      const key = keyOf(req, id)
-      await store.set(key, encrypt(key, { ...pause, isContinued: true }), CONNECT_MS)
-      return pause
+    close: (req: Request) => encodeURIComponent(cipher.encrypt(req.originalUrl, place(req))),
+    /** Throws `not_found` (404). */
+    open(req: Request, id: string): string {
+      const name = place(req)
+      try {
+        return cipher.decrypt(id, name)
+      } catch {
+        throw new WebError(404, 'not_found', 'This pause is over. Connect again.')
+      }
     },
   }
 }
 
-/** The key of a pause in this browser session. Throws `unauthenticated` (401). */
-function keyOf(req: Request, id: string): Key {
-  const session = createHash('sha256').update(req.sessionID).digest('base64url')
-  return { kind: 'flow-pause', owner: requireUser(req), id: `${session}.${id}` }
+async function showPause(inspector: Inspector, req: Request, res: Response, pause: Pause): Promise<void> {
+  const { flows, recorder, masking, baseUrl } = inspector
+  const { stage, next, flowId, onward } = pause
+  const { heading, text } = STAGES[stage]
+  // So that the page shows what was recorded so far.
+  await recorder.flush()
+  const flow = flowId === undefined ? null : await flows.find(requireUser(req), flowId)
+  const { address, query } = splitUrl(new URL(next, baseUrl))
+  res.page('flow-inspector/pause', {
+    ...PAGE_DATA,
+    title: `Next: ${heading}`,
+    stage,
+    text,
+    address,
+    sent: masking.mask({ parameters: query }).parameters.map(showParameter),
+    // The pages of the platform are not among these steps, because the browser has not left for them yet.
+    steps: showSteps(flow?.steps ?? []),
+    path: flow && `/flows/${encodeURIComponent(flow.id)}`,
+    onward,
+    keepNotice: true,
+  })
 }
-
-/** The id of a flow's pause at a stage, which does not reveal `secret`: the flow's state, or the flow's id before it has one. */
-const idOf = (stage: Stage, secret: string) =>
-  createHash('sha256').update(`${stage} ${secret}`).digest('base64url').slice(0, 32)

@@ -24,5 +24,9 @@ export const withPlatformPages = (steps: readonly Step[], now = Date.now()): Ste
     const { at } = step
     const back = steps.slice(index + 1).find(({ from }) => from === 'browser')
     const ms = (back ? Date.parse(back.at) : now) - Date.parse(at)
-    return [step, { at, ms: Math.max(0, ms), from: 'browser', ...page }]
+    const [url] =
+      step.response?.headers.flatMap(({ name, value }) => (name === 'location' ? value : [])) ?? []
+    const parameters = step.response?.parameters ?? []
+    const request = url === undefined ? {} : { request: { method: 'GET', url, headers: [], parameters } }
+    return [step, { at, ms: Math.max(0, ms), from: 'browser', ...page, ...request }]
   })

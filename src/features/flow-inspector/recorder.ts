@@ -1,16 +1,13 @@
 import type { Logger } from 'pino'
-import type { HopEvent } from '../../connect/express.ts'
 import { type Connect, contextOf, type Vault, type WorkContext } from '../../connect/index.ts'
 import type { Step } from './flow.ts'
 import type { FlowAddition, FlowStore } from './flow-store.ts'
 import type { Masking } from './masking.ts'
-import { changeSteps, exchangeStep, hopSteps, isTokenRequest } from './steps.ts'
+import { changeSteps, exchangeStep, isTokenRequest } from './steps.ts'
 
 export interface RecorderOptions {
   connect: Pick<Connect, 'onExchange'> & { vault: Pick<Vault, 'onChange'> }
   masking: Masking
-  /** The address of this app. */
-  baseUrl: string
   flows: FlowStore
   log: Logger
 }
@@ -18,7 +15,6 @@ export interface RecorderOptions {
 interface Buffered extends FlowAddition {
   userId: string
   steps: Step[]
-  requestIds: string[]
 }
 
 /** How long steps are collected before they are stored, in ms. */
@@ -57,22 +53,13 @@ export class Recorder {
         // Calls of background jobs may belong to no user, and a revocation does not ask for tokens.
         if (context.userId === undefined || (purpose === 'token' && !isTokenRequest(exchange))) return
         const isPlainCall = purpose === 'api' && response !== undefined && response.status < 400
-        this.#add(context.userId, context, isPlainCall, () => [exchangeStep(masking, exchange)])
+        this.add(context.userId, context, () => [exchangeStep(masking, exchange)], isPlainCall)
       }),
       connect.vault.onChange((ref, events, change) => {
         const steps = changeSteps(events, change)
-        if (steps.length > 0) this.#add(ref.userId, { ...contextOf(), ...ref }, false, () => steps)
+        if (steps.length > 0) this.add(ref.userId, { ...contextOf(), ...ref }, () => steps)
       }),
     ]
-  }
-
-  /** Records a hop of a connect flow, but not the one before an exchange: the callback is recorded with its outcome. */
-  hop({ hop, flow, ...event }: HopEvent): void {
-    if (hop === 'exchange') return
-    const { masking, baseUrl } = this.#options
-    const { userId, id, bxcontext } = flow
-    const context = { ...contextOf(), userId, ...(id && { flowId: id }), ...(bxcontext && { bxcontext }) }
-    this.#add(userId, context, false, () => hopSteps(masking, baseUrl, { hop, flow, ...event }))
   }
 
   /** Resolves when everything that was reported so far is stored. */
@@ -100,7 +87,7 @@ export class Recorder {
   }
 
   /** Adds steps to a flow. `record` makes the masked steps, and is called only if they are kept. */
-  #add(userId: string, context: WorkContext, isPlainCall: boolean, record: () => Step[]): void {
+  add(userId: string, context: WorkContext, record: () => Step[], isPlainCall = false): void {
     const { bxcontext = null, requestId } = context
     const id = context.flowId ?? requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
@@ -108,10 +95,9 @@ export class Recorder {
     // in the row "inspector on".
     const isFull = this.#buffers.size >= MAX_FLOWS
     if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return
-    const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [], requestIds: [] }
+    const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [] }
     buffered.bxcontext = bxcontext ?? buffered.bxcontext
     buffered.steps.push(...record())
-    if (requestId !== undefined && requestId !== id) buffered.requestIds.push(requestId)
     this.#buffers.set(name, buffered)
     this.#timer ??= setTimeout(() => void this.flush(), this.#flushMs)
   }

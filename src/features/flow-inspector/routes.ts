@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { type Request, type Response, Router } from 'express'
-import { requireUser, sendPageOrJson, sendVersion, WebError } from '../../web/kit.ts'
-import type { FlowStore } from './flow-store.ts'
+import { nameOf, requireUser, sendPageOrJson, sendVersion, WebError } from '../../web/kit.ts'
+import type { Summary } from './flow.ts'
+import type { Inspector } from './inspector.ts'
 import { type FlowView, listedFlowSchema, PAGE_DATA, rowOf, viewOf } from './view.ts'
 
-export interface FlowRoutesOptions {
-  flows: FlowStore
-  /** The names by which a user knows businesses, by bxcontext. */
-  names(userId: string): Promise<ReadonlyMap<string, string>>
+/** The name by which a user knows a business: that of the connection, or else its bxcontext. */
+async function nameIn(
+  { connect }: Inspector,
+  userId: string,
+  bxcontext: string | null,
+): Promise<string | null> {
+  const connection = bxcontext === null ? undefined : await connect.vault.findAny({ userId, bxcontext })
+  return connection ? nameOf(connection) : bxcontext
 }
 
-/** Routes that list, show and export the user's own flows. */
-export function flowRoutes(options: FlowRoutesOptions): Router {
-  // A fixed path comes before a pattern that also matches it.
-  return Router().use(listRoutes(options), showRoutes(options), stepRoutes(options))
-}
-
-function listRoutes(options: FlowRoutesOptions): Router {
-  const { flows } = options
+/** Routes that list, show and export the user's own flows. A fixed path comes before a pattern that also matches it. */
+export function flowRoutes(inspector: Inspector): Router {
+  const { flows } = inspector
   return Router()
     .get('/', async (req, res) => {
       const { id } = req.query
@@ -25,49 +25,41 @@ function listRoutes(options: FlowRoutesOptions): Router {
       if (typeof id === 'string' && id.trim() !== '')
         return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
       const userId = requireUser(req)
-      const names = await options.names(userId)
-      const rows = (await flows.list(userId)).map((summary) => ({
-        ...rowOf(summary),
-        name: names.get(summary.bxcontext ?? '') ?? summary.bxcontext,
-      }))
+      const summaries = await flows.list(userId)
+      const ids = [...new Set(summaries.map(({ bxcontext }) => bxcontext))]
+      const names = await Promise.all(ids.map((one) => nameIn(inspector, userId, one)))
+      const nameOfRow = ({ bxcontext }: Summary) => names[ids.indexOf(bxcontext)]
+      const rows = summaries.map((summary) => ({ ...rowOf(summary), name: nameOfRow(summary) }))
       const json = { flows: rows.map((row) => listedFlowSchema.parse(row)) }
       const data = { ...PAGE_DATA, rows }
       sendPageOrJson(req, res, { view: 'flow-inspector/flows', title: 'Flows', data, json })
     })
     .get('/live', async (req, res) => sendVersion(res, await flows.list(requireUser(req))))
-}
-
-function showRoutes(options: FlowRoutesOptions): Router {
-  return Router()
     .get('/:id', async (req, res) => {
-      const view = await load(options, req)
-      sendPageOrJson(req, res, {
-        view: 'flow-inspector/flow',
-        title: view.title,
-        data: view,
-        json: view.json,
-      })
+      const view = await load(inspector, req)
+      const { title, json } = view
+      sendPageOrJson(req, res, { view: 'flow-inspector/flow', title, data: view, json })
     })
     .get('/:id/export', async (req, res) => {
-      const view = await load(options, req)
+      const view = await load(inspector, req)
       res.attachment(`flow-${req.params.id.slice(0, 8)}.html`)
       res.page('flow-inspector/export', { ...view, css: inlineStyles() })
     })
+    .use(stepRoutes(inspector))
 }
 
-/** The pages of one step: one to understand it, one to present it, and one for the person who presents it. */
-function stepRoutes(options: FlowRoutesOptions): Router {
+/** The pages of one step: one to understand it, and one to present it. */
+function stepRoutes(inspector: Inspector): Router {
   const router = Router()
   for (const [page, view] of [
     ['steps', 'step'],
     ['present', 'present'],
-    ['notes', 'notes'],
   ] as const)
     router.get(
       `/:id/${page}/:number`,
       async (req: Request<{ id: string; number: string }>, res: Response) => {
         const number = Number(req.params.number)
-        const flow = await load(options, req, number)
+        const flow = await load(inspector, req, number)
         const step = flow.steps[number - 1]
         if (!step) throw new WebError(404, 'not_found', `This flow has ${flow.steps.length} steps.`)
         const title = `${number}. ${step.title}`
@@ -84,16 +76,11 @@ function stepRoutes(options: FlowRoutesOptions): Router {
 }
 
 /** What the pages show of the user's flow in the URL. `active`: the number of the step to highlight. Throws `not_found`. */
-async function load(
-  options: FlowRoutesOptions,
-  req: Request<{ id: string }>,
-  active?: number,
-): Promise<FlowView> {
+async function load(inspector: Inspector, req: Request<{ id: string }>, active?: number): Promise<FlowView> {
   const userId = requireUser(req)
-  const flow = await options.flows.find(userId, req.params.id)
+  const flow = await inspector.flows.find(userId, req.params.id)
   if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
-  const names = await options.names(userId)
-  return viewOf(flow, names.get(flow.bxcontext ?? ''), active)
+  return viewOf(flow, await nameIn(inspector, userId, flow.bxcontext), active)
 }
 
 /** The styles of a page that works without this app. */

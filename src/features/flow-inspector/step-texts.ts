@@ -1,4 +1,4 @@
-import type { Step, Topic } from './flow.ts'
+import type { Topic } from './flow.ts'
 
 /** What the pages say about a kind of step. */
 export interface StepText {
@@ -76,13 +76,13 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   token_refresh: {
     about:
       'The app gets a new access token with the refresh token and the bxcontext. The user does not notice.',
-    say: 'The access token is short-lived. The app gets a new one without asking the user again.',
+    say: 'The access token is short-lived. The app asks the platform for a new one, and not the user.',
     reference: 'RFC 6749 section 6; specification 5.3.6',
   },
   api_call: {
     about:
       'The app calls the API with the access token. After a 401, it refreshes once and repeats the call once.',
-    say: 'This is what the user wanted: their data, with the permissions that they granted.',
+    say: 'The app asks for the user’s data, with the permissions that they granted.',
     reference: 'RFC 6750 sections 2.1 and 3.1',
   },
   lease_taken: {
@@ -108,42 +108,4 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     say: 'This is the decision. The user can allow all of it, a part of it, or nothing.',
     reference: 'RFC 6749 sections 4.1 and 4.1.1',
   },
-}
-
-/** Texts of steps that failed, by the topic and, if it matters, the error. */
-const STEPS_THAT_FAILED: Readonly<Record<string, Partial<StepText>>> = {
-  'api_call http_401': {
-    about:
-      'The API does not accept this access token any more. The app refreshes it once and repeats the call once.',
-    say: 'The platform says: this access token is no longer valid.',
-  },
-  'api_call http_429': {
-    about:
-      'The app has sent more requests than the platform accepts. If Retry-After asks for a few seconds at most, it waits that long and repeats a read.',
-    say: 'The platform asks the app to slow down. The app waits that long.',
-    reference: 'RFC 6585 section 4; RFC 9110 section 10.2.3',
-  },
-  api_call: { say: 'The platform has a problem with this call. The connection is kept.' },
-  'token_refresh invalid_grant': {
-    about:
-      'The platform no longer accepts the refresh token: the user revoked access, or it expired. Some servers answer so for seconds by mistake, so the app keeps the tokens and asks once more a minute later.',
-    say: 'The platform says: this access was taken back.',
-    reference: 'RFC 6749 section 5.2',
-  },
-  token_refresh: {
-    about: 'The platform issued no new token. The app keeps the connection, and tries again after a pause.',
-    say: 'The platform has a problem. The app keeps the connection and tries again later.',
-  },
-  code_exchange: {
-    about: 'The platform did not issue tokens. The code is not sent again, and nothing is stored.',
-    say: 'The platform gave no tokens. Nothing is stored, and the user can connect again.',
-    reference: 'RFC 6749 section 5.2',
-  },
-}
-
-/** What the pages say about a step: the text of its kind, or of how it failed. */
-export function textOf({ topic, failure, response }: Step): StepText {
-  if (failure === undefined) return STEP_TEXTS[topic]
-  const error = topic === 'api_call' ? `http_${response?.status}` : failure
-  return { ...STEP_TEXTS[topic], ...(STEPS_THAT_FAILED[`${topic} ${error}`] ?? STEPS_THAT_FAILED[topic]) }
 }

@@ -1,5 +1,4 @@
-/** Turns what the core and the routes report into steps of a flow, with all secrets masked. */
-import type { HopEvent } from '../../connect/express.ts'
+/** Turns what the core reports into steps of a flow, with all secrets masked. */
 import {
   type ConnectionEvent,
   type ConnectionRecord,
@@ -7,10 +6,8 @@ import {
   type HttpResponse,
   parseJson,
 } from '../../connect/index.ts'
-import type { Step, StepRequest, StepResponse } from './flow.ts'
+import type { Heading, Step, StepRequest, StepResponse } from './flow.ts'
 import type { Masking, Raw } from './masking.ts'
-
-type Heading = Pick<Step, 'topic' | 'title'>
 
 /** The members of an error's body that say what is wrong. Other bodies of the API are the user's data. */
 const ERROR_MEMBERS = ['error', 'error_description']
@@ -102,71 +99,6 @@ function failureOf(response: StepResponse | undefined): { failure?: string } {
   return { failure: error ?? `http_${response.status}` }
 }
 
-/** A hop that is recorded. Of a callback, only the last hop is recorded, which has the result. */
-export type RecordedHop = HopEvent & { hop: Exclude<HopEvent['hop'], 'exchange'> }
-
-const BXCONTEXT: Heading = {
-  topic: 'bxcontext_received',
-  title: 'The browser brings the chosen business (bxcontext)',
-}
-const DEPARTURES: Record<RecordedHop['hop'], Heading> = {
-  start: { topic: 'to_start_page', title: "Send the browser to the platform's start page" },
-  confirm: { topic: 'confirm_bxcontext', title: 'Ask about the other business' },
-  consent: { topic: 'to_consent_page', title: 'Send the browser to the consent page' },
-  result: { topic: 'to_connections', title: 'Redirect to the connections' },
-}
-
-function arrivalAt({ hop, req }: RecordedHop): Heading {
-  switch (hop) {
-    case 'start': {
-      const button = req.body?.bxcontext ? 'Reconnect' : 'Connect an account'
-      return { topic: 'connect_started', title: `The user presses “${button}”` }
-    }
-    case 'consent':
-      if (req.method === 'GET') return BXCONTEXT
-      return { topic: 'confirm_bxcontext', title: 'The user accepts the other business' }
-    case 'confirm':
-      return BXCONTEXT
-    case 'result':
-      return { topic: 'callback_received', title: "The browser brings the consent page's answer" }
-  }
-}
-
-/** A hop as two steps: the request of the browser, and where it goes next. `baseUrl`: the address of this app. */
-export function hopSteps({ mask }: Masking, baseUrl: string, event: RecordedHop): [Step, Step] {
-  const { hop, req, arrivedAt, status, failure } = event
-  const arrived = splitUrl(addressOf(req.originalUrl, baseUrl))
-  const next = splitUrl(addressOf(event.target, baseUrl))
-  const bxcontext = req.method === 'POST' ? req.body?.bxcontext : undefined
-  // Masks the two requests separately: a value that is a secret in one of them may be public in the other.
-  const { parameters } = mask({
-    parameters: [...arrived.query, ...(bxcontext ? [['bxcontext', bxcontext] as const] : [])],
-  })
-  const target = mask({ parameters: status >= 400 ? [] : next.query })
-  const location = status === 303 ? [{ name: 'location', value: next.address.slice(0, 1000) }] : []
-  const departure: Omit<Step, 'topic' | 'title'> = {
-    at: new Date().toISOString(),
-    ms: 0,
-    from: 'app',
-    to: 'browser',
-    response: { status, headers: location, parameters: target.parameters },
-  }
-  const method = req.method === 'POST' ? 'POST' : 'GET'
-  return [
-    {
-      at: new Date(arrivedAt).toISOString(),
-      ms: 0,
-      from: 'browser',
-      to: 'app',
-      ...arrivalAt(event),
-      request: { method, url: arrived.address.slice(0, 4000), headers: [], parameters },
-    },
-    failure === undefined
-      ? { ...departure, ...DEPARTURES[hop] }
-      : { ...departure, topic: 'flow_failed', title: `The app shows why it failed: ${failure}`, failure },
-  ]
-}
-
 const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
   connected: 'The app reports: connected',
   refreshed: 'The app reports: token refreshed',
@@ -218,6 +150,3 @@ export function splitUrl(url: string | URL): { address: string; query: [string, 
   const { origin, pathname, searchParams } = new URL(url)
   return { address: origin + pathname, query: [...searchParams] }
 }
-
-/** The target of a request as an address; if it cannot be read, the address of this app. */
-const addressOf = (address: string, baseUrl: string) => URL.parse(address, baseUrl) ?? new URL(baseUrl)

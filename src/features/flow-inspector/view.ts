@@ -17,7 +17,7 @@ import {
 } from './flow.ts'
 import { explain } from './parameter-texts.ts'
 import { withPlatformPages } from './platform-pages.ts'
-import { textOf } from './step-texts.ts'
+import { STEP_TEXTS } from './step-texts.ts'
 
 /** The styles and scripts of all pages of this feature, and the names of the lanes. */
 export const PAGE_DATA = {
@@ -37,20 +37,6 @@ const KIND_TITLES: Record<Kind, string> = {
 const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected'])
 const OPEN = new Set(['running', 'abandoned'])
 
-/** What the pages show for outcomes whose code says too little or too much. */
-const OUTCOMES = new Map([
-  ['running', 'in progress'],
-  ['abandoned', 'not finished'],
-  ['consent_denied', 'denied'],
-  ['missing_authorization_request', 'refused: not started here'],
-  ['invalid_state', 'refused: wrong state'],
-])
-
-/** The parameters that an audience sees first, the most interesting one first. Others come last. */
-const PRESENTED = [
-  'code code_verifier refresh_token access_token authorization client_secret',
-  'state code_challenge client_id scope bxcontext error',
-].flatMap((names) => names.split(' '))
 /** How many colours and shapes fingerprints have, and how many marks a step in the diagram has. */
 const COLOURS = 12
 const SHAPES = 3
@@ -66,7 +52,7 @@ export function rowOf(summary: Summary) {
     tone: GOOD.has(outcome) ? 'connected' : OPEN.has(outcome) ? 'degraded' : 'revoked',
     /** Null while the flow runs. */
     duration: ms === null ? null : ms < 100 ? `${ms} ms` : `${(ms / 1000).toFixed(2)} s`,
-    label: OUTCOMES.get(outcome) ?? outcome.replaceAll('_', ' '),
+    label: outcome === 'running' ? 'in progress' : outcome.replaceAll('_', ' '),
   }
 }
 
@@ -82,13 +68,6 @@ function colourOf(fingerprint: string): string {
   const number = Number.parseInt(fingerprint.slice(-6), 16)
   const [first, second] = [number % COLOURS, Math.floor(number / COLOURS) % COLOURS]
   return `fp-${first} fq-${second} shape-${Math.floor(number / COLOURS ** 2) % SHAPES}`
-}
-
-/** Parameters in the order in which they are worth presenting. */
-function presented(parameters: readonly ShownParameter[]): ShownParameter[] {
-  const rank = ({ name }: Parameter) =>
-    PRESENTED.includes(name) ? PRESENTED.indexOf(name) : PRESENTED.length
-  return parameters.toSorted((a, b) => rank(a) - rank(b))
 }
 
 const showPart = <Part extends { headers: Parameter[]; parameters: Parameter[] }>(part: Part) => ({
@@ -114,7 +93,6 @@ export function showSteps(steps: readonly Step[], active?: number) {
       ...(response && { response }),
       sent,
       received,
-      presented: { sent: presented(sent), received: presented(received) },
       /** Seconds since the flow began. */
       offset: ((Date.parse(step.at) - startedAt) / 1000).toFixed(2),
       /** The title without the status, for an audience. */
@@ -124,7 +102,7 @@ export function showSteps(steps: readonly Step[], active?: number) {
       ...placeOf(step),
       isActive: number === active,
       marks: marksOf([...sent, ...received]),
-      text: textOf(step),
+      text: STEP_TEXTS[step.topic],
       curl: step.request ? curlOf(step.request) : null,
     }
   })
@@ -149,13 +127,12 @@ function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
 }
 
 /** A flow as templates show it. `active`: the number of the step to highlight. `name`: the user's name for the business, if any. */
-export function viewOf(flow: Flow, name: string | undefined, active?: number) {
+export function viewOf(flow: Flow, name: string | null, active?: number) {
   const steps = withPlatformPages(flow.steps)
   const summary = rowOf(current(summarize(flow)))
-  const subject = name ?? flow.bxcontext
   return {
     ...PAGE_DATA,
-    title: subject ? `${summary.title}: ${format.isolated(subject)}` : summary.title,
+    title: name === null ? summary.title : `${summary.title}: ${format.isolated(name)}`,
     flow: { ...summary, omitted: flow.omitted },
     path: `/flows/${encodeURIComponent(flow.id)}`,
     steps: showSteps(steps, active),
@@ -164,24 +141,12 @@ export function viewOf(flow: Flow, name: string | undefined, active?: number) {
       omitted: flow.omitted,
       steps: steps.map((step, index) => ({ ...step, number: index + 1 })),
     }),
-    tokens: compareTokens(flow.steps),
   }
 }
 export type FlowView = ReturnType<typeof viewOf>
 
-/** What a refresh did to the refresh token: the same, rotated, or not named. Null if the flow has no successful refresh. */
-export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not named' | null {
-  const refresh = steps.findLast(({ topic, failure }) => topic === 'token_refresh' && !failure)
-  if (!refresh) return null
-  const find = (parameters: readonly Parameter[] = []) =>
-    parameters.find(({ name }) => name === 'refresh_token')?.fingerprint
-  const [sent, received] = [find(refresh.request?.parameters), find(refresh.response?.parameters)]
-  if (!received) return 'not named'
-  return sent === received ? 'same' : 'rotated'
-}
-
 /** A flow of the list as JSON: its summary without the members that only the store needs. */
-export const listedFlowSchema = summarySchema.omit({ storedAt: true, requestIds: true })
+export const listedFlowSchema = summarySchema.omit({ storedAt: true })
 
 /** A flow with its steps as JSON. */
 export const flowViewSchema = listedFlowSchema.extend({

@@ -48,6 +48,21 @@ test('a public value that repeats a secret of the same exchange is masked', () =
   expect(answer[1]?.value).toBeUndefined()
 })
 
+test.each([
+  ['percent-encoded', encodeURIComponent],
+  ['in base64', (text: string) => Buffer.from(text).toString('base64')],
+  ['in base64url', (text: string) => Buffer.from(text).toString('base64url')],
+])('a public value that repeats a secret %s is masked', (_form, encode) => {
+  // Short, so that no form of it looks like a token.
+  const secret = 'p/ß?>~w'
+  expect(encode(secret)).not.toBe(secret)
+  const { answer } = mask({
+    form: [['client_secret', secret]],
+    answer: [['error_description', `wrong: ${encode(secret)}`]],
+  })
+  expect(answer[0]?.value).toBeUndefined()
+})
+
 test('a secret behind more members than are shown is masked everywhere', () => {
   const many = Array.from({ length: 150 }, (_, index) => [`member${index}`, '1'] as const)
   const { body } = mask({ body: [['scope', `leads ${TOKEN}`], ...many, ['access_token', TOKEN]] })

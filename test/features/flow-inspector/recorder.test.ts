@@ -1,15 +1,23 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
-import type { HopEvent } from '../../../src/connect/express.ts'
-import { type Exchange, type ExchangeListener, platform, requestContext } from '../../../src/connect/index.ts'
+import { type Exchange, type ExchangeListener, platform } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
+import type { Step } from '../../../src/features/flow-inspector/flow.ts'
 import { createFlowStore, type FlowStore } from '../../../src/features/flow-inspector/flow-store.ts'
 import { createMasking } from '../../../src/features/flow-inspector/masking.ts'
 import { Recorder } from '../../../src/features/flow-inspector/recorder.ts'
 
 const TOKEN = 'the-access-token'
 const NEVER = 3_600_000
+const STEP: Step = {
+  at: new Date().toISOString(),
+  ms: 0,
+  from: 'browser',
+  to: 'app',
+  topic: 'connect_started',
+  title: 'A visit',
+}
 let store: KeyValueStore
 let flows: FlowStore
 let recorder: Recorder
@@ -37,7 +45,6 @@ beforeEach(() => {
     {
       connect: { onExchange, vault: { onChange } },
       masking: createMasking(platform, [{ id: 'k1', secret: Buffer.alloc(32, 1) }]),
-      baseUrl: 'https://app.example',
       flows,
       log: pino({ level: 'silent' }),
     },
@@ -75,13 +82,6 @@ function call(status: number, requestId: string | undefined, userId = 'ann', bxc
   for (const listener of listeners) listener(exchange)
 }
 
-/** A hop of a connect flow, as the routes report it. */
-function hop(name: HopEvent['hop'], flowId: string) {
-  const req = { method: 'GET', originalUrl: '/connect/callback?code=c&state=s' } as HopEvent['req']
-  const flow = { userId: 'ann', id: flowId }
-  recorder.hop({ hop: name, req, arrivedAt: time, target: '/connections', status: 303, flow })
-}
-
 test('of calls that succeed at once, 60 a minute are recorded for each user; of all others, every one', async () => {
   for (let number = 0; number < 100; number++) call(200, `good-${number}`)
   await recorder.flush()
@@ -99,11 +99,8 @@ test('the events of one request are one flow; those of a connect flow are one, w
   call(401, 'one')
   call(200, 'one')
   call(500, 'two')
-  for (const [requestId, name] of [
-    ['three', 'start'],
-    ['four', 'result'],
-  ] as const)
-    requestContext.run({ requestId }, () => hop(name, 'connecting'))
+  for (const requestId of ['three', 'four'])
+    recorder.add('ann', { requestId, flowId: 'connecting' }, () => [STEP, STEP])
   await recorder.flush()
   const ids = (await flows.list('ann')).map(({ id }) => id)
   expect(ids.toSorted()).toEqual(['connecting', 'one', 'two'])

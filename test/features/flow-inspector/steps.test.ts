@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Exchange, platform } from '../../../src/connect/index.ts'
 import { createMasking } from '../../../src/features/flow-inspector/masking.ts'
-import {
-  exchangeStep,
-  hopSteps,
-  isTokenRequest,
-  type RecordedHop,
-} from '../../../src/features/flow-inspector/steps.ts'
+import { exchangeStep, isTokenRequest } from '../../../src/features/flow-inspector/steps.ts'
 
 const SECRET = 'a+secret/with=signs'
 const CREDENTIALS = Buffer.from(`client:${encodeURIComponent(SECRET)}`).toString('base64')
@@ -81,16 +76,3 @@ test.each<[string, Record<string, unknown>, Record<string, string>?]>([
   const step = exchangeStep(masking, tokenRequest(body.toString(), answer, '', { status, headers }))
   for (const text of [...encodings, CUT]) expect(JSON.stringify(step)).not.toContain(text)
 })
-
-test.each(['constructor=abcdefgh', '__proto__=x', '=x', 'a:b=1', `${'n'.repeat(300)}=1`])(
-  'a callback with the parameter %s is two steps like any other',
-  (parameter) => {
-    const originalUrl = `/connect/callback?code=c&state=s&${parameter}`
-    const req = { method: 'GET', originalUrl } as RecordedHop['req']
-    const flow = { userId: 'ann', id: 'one' }
-    const event = { hop: 'result', req, arrivedAt: 0, target: '/connections', status: 303, flow } as const
-    const steps = hopSteps(masking, 'https://app.example', event)
-    expect(steps.map(({ topic }) => topic)).toEqual(['callback_received', 'to_connections'])
-    expect(steps[0].request?.parameters).toHaveLength(3)
-  },
-)

@@ -1,10 +1,6 @@
-// Adds the keyboard navigation between steps, the presenter view, and the moving bar of a token's lifetime. Without it, the
-// links still lead from step to step.
+// Adds the keyboard navigation between steps, and the presenter view. Without it, the links still lead from step to step.
 const link = (rel) => document.querySelector(`a[rel="${rel}"]`)
 const presentation = () => document.querySelector('[data-present]')
-const notes = () => document.querySelector('[data-notes]')
-/** Tells the window with the speaker notes which step is shown. */
-const channel = new BroadcastChannel('presented-step')
 
 function isTyping() {
   return document.activeElement?.matches('input, textarea, select')
@@ -22,7 +18,6 @@ async function show(url) {
 }
 
 async function present(url) {
-  channel.postMessage(new URL(url).pathname.replace('/present/', '/notes/'))
   await show(url)
   presentation()?.querySelector('h1').focus()
   prepare()
@@ -40,15 +35,6 @@ function prepare() {
     diagram.scrollTop += top - diagram.getBoundingClientRect().top - headings - room / 2
   }
   offerFullScreen()
-}
-
-// Follows only the flow whose notes are open.
-channel.onmessage = ({ data }) => {
-  const path = notes()?.dataset.notes
-  if (!path || !data.startsWith(`${path}/notes/`)) return
-  show(data).then(() => {
-    document.querySelector('#news').textContent = document.querySelector('h1').textContent
-  })
 }
 
 function go(rel) {
@@ -102,7 +88,3 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     button.textContent = 'Copied'
   })
 }
-
-/** The bar of an access token's lifetime, which this script moves each second. */
-const lifetime = document.querySelector('progress.lifetime')
-if (lifetime) setInterval(() => (lifetime.value = Date.now() - Number(lifetime.dataset.from)), 1000)

@@ -18,8 +18,8 @@ export const JSON_TYPE = 'application/json'
 
 /** A browser without a screen, for scenarios: it keeps cookies, follows redirects and refreshing pages, and sends forms. */
 export class Browser {
-  /** Cookies by host. */
-  readonly #jars = new Map<string, Map<string, string>>()
+  /** Of the app and the sandbox, whose cookies have different names. */
+  readonly #cookies = new Map<string, string>()
   readonly #internalUrls: InternalUrls
 
   constructor(internalUrls: InternalUrls) {
@@ -50,15 +50,15 @@ export class Browser {
   }
 
   async #send(url: string, accept: string, options: RequestInit): Promise<Page> {
-    const { host } = new URL(url)
-    const jar = this.#jars.get(host) ?? new Map<string, string>()
-    this.#jars.set(host, jar)
-    const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
+    const cookie = [...this.#cookies].map((pair) => pair.join('=')).join('; ')
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const address = sentTo(url, this.#internalUrls)
     const headers = { accept, cookie }
     const response = await fetch(address, { ...options, redirect: 'manual', headers, signal })
-    for (const line of response.headers.getSetCookie()) keepCookie(jar, line)
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      this.#cookies.set(name, value)
+    }
     const text = await response.text()
     const location = response.headers.get('location') ?? refreshOf(text)
     return { url, status: response.status, text, location: location && new URL(location, url).href }
@@ -69,10 +69,4 @@ export class Browser {
 function refreshOf(text: string): string | null {
   const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]+)">/.exec(text) ?? []
   return url?.replaceAll('&amp;', '&') ?? null
-}
-
-function keepCookie(jar: Map<string, string>, line: string): void {
-  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-  if (/expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name)
-  else jar.set(name, value)
 }

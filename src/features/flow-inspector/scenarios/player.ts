@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { PlatformUnavailableError } from '../../../connect/errors.ts'
 import { sentTo } from '../../../connect/index.ts'
 import type { KeyValueStore } from '../../../connect/stores.ts'
@@ -6,17 +5,16 @@ import type { User } from '../../../web/kit.ts'
 import type { Observation, Scenario } from './scenarios.ts'
 import { createStage, type StageOptions } from './stage.ts'
 
-export const resultSchema = z.object({
-  name: z.string(),
-  asExpected: z.boolean(),
+export interface ScenarioResult {
+  name: string
+  asExpected: boolean
   /** ISO 8601. */
-  at: z.string(),
-  seconds: z.number(),
-  observations: z.array(z.object({ expected: z.string(), observed: z.string(), ok: z.boolean() })),
+  at: string
+  seconds: number
+  observations: { expected: string; observed: string; ok: boolean }[]
   /** The flows that show what the scenario is about. */
-  flows: z.array(z.object({ id: z.string(), outcome: z.string() })),
-})
-export type ScenarioResult = z.infer<typeof resultSchema>
+  flows: { id: string; outcome: string }[]
+}
 
 export interface PlayerOptions extends StageOptions {
   store: KeyValueStore

@@ -44,15 +44,14 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
 /** The page from which a demonstration begins, and its button. */
 export function demoRoutes(player: ScenarioPlayer): Router {
   return Router()
-    .get('/', (req, res) => {
-      const { name } = DEMO_USER
+    .get('/', (req, res) =>
       sendPageOrJson(req, res, {
         view: 'flow-inspector/demo',
         title: 'Show this app to somebody',
         data: { keepNotice: true, ...PAGE_DATA },
-        json: { name },
-      })
-    })
+        json: { name: DEMO_USER.name },
+      }),
+    )
     .post('/', async (req, res) => {
       // Only the button starts a demo, so that nothing is stored for a visitor who has not pressed it.
       if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)

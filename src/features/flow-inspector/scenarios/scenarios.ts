@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Flow, Kind, Summary, Topic } from '../flow.ts'
-import { compareTokens } from '../view.ts'
 import { BACKOFF_MS, BUSINESS, OTHER_BUSINESS, type Stage } from './stage.ts'
 
 /** What a scenario looked at, what it should find there, and what it found. */
@@ -89,7 +88,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'token-expires',
     title: 'The access token expires',
-    expect: 'The API answers 401. The app refreshes once, keeps its refresh token, and repeats the call.',
+    expect: 'The API answers 401. The app refreshes once, and repeats the call.',
     shows: ofKind('api_call'),
     async play(stage) {
       await stage.connect()
@@ -98,7 +97,6 @@ export const SCENARIOS: readonly Scenario[] = [
         [TEST, '200', await stage.callApi()],
         ['Answers of the API', '401, 200', await apiAnswers(stage)],
         [REFRESHES, 1, await stage.tokenRequests('refresh')],
-        ['Refresh token', 'same', compareTokens(await stepsOf(stage))],
       ]
     },
   },
@@ -173,22 +171,6 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'callback-twice',
-    title: 'The callback is opened twice',
-    expect: 'The code is exchanged once. The second time, the app shows the outcome of the first.',
-    shows: ofKind('connect'),
-    async play(stage) {
-      const callback = await stage.consent(await stage.chooseBusiness())
-      await stage.open(callback)
-      const again = await stage.open(callback)
-      return [
-        ['The second time leads to', '/connections', new URL(again.url).pathname],
-        [FIRST, 'active', await stage.status()],
-        [EXCHANGES, 1, await stage.tokenRequests('exchange')],
-      ]
-    },
-  },
-  {
     name: 'foreign-state',
     title: 'A callback with a foreign state',
     expect: 'Somebody else’s answer is refused before its code is sent anywhere. Nothing is stored.',
@@ -230,23 +212,6 @@ export const SCENARIOS: readonly Scenario[] = [
         ['The app asks at', '/connect/confirm', new URL(page.url).pathname.split('/', 3).join('/')],
         [FIRST, 'active', await stage.status()],
         [SECOND, 'not connected', await stage.status(OTHER_BUSINESS)],
-      ]
-    },
-  },
-  {
-    name: 'two-tabs',
-    title: 'Two tabs at once',
-    expect: 'Two connect flows run side by side in one browser. Each ends in its own connection.',
-    shows: ofKind('connect'),
-    async play(stage) {
-      const one = await stage.consent(await stage.chooseBusiness(BUSINESS))
-      const other = await stage.consent(await stage.chooseBusiness(OTHER_BUSINESS))
-      await stage.open(other)
-      await stage.open(one)
-      return [
-        [FIRST, 'active', await stage.status()],
-        [SECOND, 'active', await stage.status(OTHER_BUSINESS)],
-        [EXCHANGES, 2, await stage.tokenRequests('exchange')],
       ]
     },
   },

@@ -11,7 +11,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     const { page, complaints, close } = await openPage(browser)
     await takeSession(page, app, await signedIn(app, 'ann'))
     await page.goto(`${app.url}/scenarios`)
-    for (const name of ['happy-path', 'two-tabs']) {
+    for (const name of ['happy-path', 'other-business']) {
       await page.locator(`#${name} button`).click()
       await page.locator(`#${name}`).getByText('as expected', { exact: true }).waitFor()
       // What the button has done is read.
