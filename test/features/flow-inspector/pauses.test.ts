@@ -73,9 +73,7 @@ test('a connect flow pauses before each request that matters, and leaves a right
 test('a pause can be reloaded, and shows the fingerprint of the state that then is sent', async () => {
   const beforeConsent = await choose(await proceed(await start()))
   const [shown, again] = [beforeConsent, await ann.get(beforeConsent.url)].map(
-    ({ text }) =>
-      /state, 43 characters/.exec(text) &&
-      /<code>([\da-f]{6})<\/code> <span class="hint">state,/.exec(text)?.[1],
+    ({ text }) => /<code>([\da-f]{6})<\/code> <span class="hint">state, 43 characters/.exec(text)?.[1],
   )
   expect(shown).toMatch(/^[\da-f]{6}$/)
   expect(again).toBe(shown)
