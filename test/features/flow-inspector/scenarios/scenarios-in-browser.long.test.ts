@@ -17,7 +17,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
       // What the button has done is read.
       expect(await page.locator(':focus').getAttribute('id')).toBe(name)
     }
-    await page.locator('#two-tabs').getByRole('link', { name: 'See the flow' }).first().click()
+    await page.locator('#other-business').getByRole('link', { name: 'See the flow' }).first().click()
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Connect an account')
     expect(complaints).toEqual([])
     await close()
