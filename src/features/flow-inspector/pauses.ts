@@ -4,13 +4,15 @@
  */
 import { promisify } from 'node:util'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import * as z from 'zod'
 import { browserSession } from '../../connect/express.ts'
 import { createRecordCipher, type EncryptionKey, redirectUrls } from '../../connect/index.ts'
 import {
   currentUser,
-  localPath,
   requireUser,
+  returnToField,
   sendResultOrRedirect,
+  switchField,
   WebError,
   wantsJson,
 } from '../../web/kit.ts'
@@ -120,13 +122,15 @@ export function pauseRoutes(inspector: Inspector): Router {
     })
 }
 
+const switchSchema = z.object({ on: switchField, returnTo: returnToField })
+
 const turnStepByStep: RequestHandler = async (req, res) => {
   requireUser(req)
-  const on = req.body?.on === 'true' || req.body?.on === true
+  const { on, returnTo } = switchSchema.parse(req.body ?? {})
   req.session.stepByStep = on
   await promisify(req.session.save).call(req.session)
   const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
-  await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on }, { notice })
+  await sendResultOrRedirect(req, res, returnTo ?? '/connections', { on }, { notice })
 }
 
 /** Seals the path of a callback into the address of its pause, for this user and this browser session only. */
