@@ -20,4 +20,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Not through npm, which would not pass SIGTERM on.
-CMD ["node", "src/start.cjs", "src/main.ts"]
+CMD ["node", "src/run.cjs", "src/main.ts"]

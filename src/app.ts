@@ -3,28 +3,28 @@ import { browserSession, connectRoutes, redirectFailedCallback } from './connect
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
-import { connectPageRoute } from './web/connect-page.ts'
-import { connectionGuard } from './web/connection-guard.ts'
+import type { FeatureParts } from './web/feature.ts'
+import { connectPageRoute } from './web/pages/connect-page.ts'
+import { connectionGuard } from './web/pages/connection-guard.ts'
 import {
   type ConnectionLink,
   connectionName,
   connectionsRoutes,
   createConnectPages,
   homeRoute,
-} from './web/connections.ts'
-import { textualPath, unsafeRequests } from './web/cross-site.ts'
-import { customerViewRoute } from './web/customer-view.ts'
-import { OPEN_DEMO } from './web/demo-sign-in.ts'
-import { errorHandler, notFound } from './web/error-page.ts'
-import type { FeatureParts } from './web/feature.ts'
-import { healthRoutes } from './web/health.ts'
-import { noteMount, type Part } from './web/mount.ts'
-import { notices } from './web/notice.ts'
-import { assets, pages } from './web/pages.ts'
-import { requestLog } from './web/request-log.ts'
-import { securityHeaders } from './web/security-headers.ts'
-import { sessions } from './web/session.ts'
-import { requireUser, signedInOnly } from './web/user.ts'
+} from './web/pages/connections.ts'
+import { customerViewRoute } from './web/pages/customer-view.ts'
+import { notices } from './web/pages/flash.ts'
+import { assets, pages } from './web/pages/pages.ts'
+import { textualPath, unsafeRequests } from './web/requests/csrf.ts'
+import { errorHandler, notFound } from './web/requests/error-page.ts'
+import { healthRoutes } from './web/requests/health.ts'
+import { noteMount, type Part } from './web/requests/mount.ts'
+import { requestLog } from './web/requests/request-log.ts'
+import { securityHeaders } from './web/requests/security-headers.ts'
+import { OPEN_DEMO } from './web/sign-in/demo-sign-in.ts'
+import { sessions } from './web/sign-in/session.ts'
+import { requireUser, signedInOnly } from './web/sign-in/user.ts'
 
 /**
  * Returns the links of the features of which a scope was granted, or that need none. So a builder sees no links for suppliers. If

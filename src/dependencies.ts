@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Config } from './config.ts'
 import { createConnect, createHttpPools, type HttpPools, platform } from './connect/index.ts'
 import type { NamedFeature } from './features/load.ts'
+import { createStore } from './runtime/create-store.ts'
 import type { Listening } from './runtime/serve.ts'
-import { createStore } from './web/create-store.ts'
+import type { Config } from './settings/config.ts'
 import type { FeatureDeps, FeatureParts } from './web/feature.ts'
-import { createSignIn, OWN_SIGN_IN } from './web/sign-in.ts'
+import { createSignIn, OWN_SIGN_IN } from './web/sign-in/sign-in.ts'
 
 /** The app's long-lived objects, created once from the config. */
 export type Dependencies = Awaited<ReturnType<typeof createDependencies>>

@@ -1,9 +1,9 @@
-import { unknownSettings } from './config.ts'
 import { featureOptions, loadFeatures } from './features/load.ts'
 import { namesInEnvFile } from './runtime/env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
+import { unknownSettings } from './settings/config.ts'
 
 /** `npm run dev` prints lines for people; otherwise, the log is JSON. */
 async function destination() {

@@ -9,23 +9,23 @@ for (const [name, found] of Object.entries({ 'redis-server': REDIS, Chromium: CH
 
 /**
  * Projects of the files whose names end like this. They share processes, and what these have loaded: that takes longer than most tests.
- * What changes or measures the whole process, such as its clock or its memory, is named `.alone` and has one of its own.
+ * What changes or measures the whole process, such as its clock or its memory, is named `.serial` and has one of its own.
  */
 export function projectsOf(ending: string, exclude: readonly string[]) {
-  const alone = `**/*.alone${ending}`
+  const serial = `**/*.serial${ending}`
   return [
     {
       extends: true as const,
       test: {
         name: 'together',
         include: [`test/**/*${ending}`],
-        exclude: [...exclude, alone],
+        exclude: [...exclude, serial],
         isolate: false,
       },
     },
     {
       extends: true as const,
-      test: { name: 'alone', include: [alone], exclude: [...exclude], isolate: true },
+      test: { name: 'serial', include: [serial], exclude: [...exclude], isolate: true },
     },
   ]
 }

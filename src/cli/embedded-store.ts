@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { storeSettings } from '../config.ts'
 import { withDevelopmentSecrets } from '../runtime/dev-secrets.ts'
+import { storeSettings } from '../settings/config.ts'
 import { readSettings } from '../settings/read.ts'
 
 /** The path of the embedded store, which may not exist. Throws an error if the app uses Redis. */

@@ -129,7 +129,7 @@ const without = (map: Record<string, string>, isGone: (key: string, value: strin
 
 /** Whether an npm script runs a file that is gone: a program, or the command of a feature. */
 const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
-  const [, program, feature, command] = /^node src\/start\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
+  const [, program, feature, command] = /^node src\/run\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
   if (program === undefined) return false
   if (program !== 'src/cli/feature.ts' || !command) return !project.exists(program)
   const file = `/${feature}/cli-${command}.ts`

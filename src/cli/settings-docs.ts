@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import * as z from 'zod'
+import { groupOf } from '../features/folders.ts'
+import type { NamedFeature } from '../features/load.ts'
 import {
   apiSettings,
   generalSettings,
@@ -11,9 +13,7 @@ import {
   serverSettings,
   sessionSettings,
   storeSettings,
-} from '../config.ts'
-import { groupOf } from '../features/folders.ts'
-import type { NamedFeature } from '../features/load.ts'
+} from '../settings/config.ts'
 import { type SettingsGroup, variablesOf } from '../settings/read.ts'
 import { table } from './markdown.ts'
 

@@ -3,7 +3,7 @@ import { connectionKind, isEncrypted, parseJson, type Revocation } from '../conn
 import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
-import { connectionView } from '../web/connection-view.ts'
+import { connectionView } from '../web/pages/connection-view.ts'
 
 export const CONSENT: Record<Revocation, string> = {
   revoked: 'The platform has ended the consent.',

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { ASSUMPTIONS, type Assumption } from '../connect/index.ts'
-import type { PathOf } from '../web/kit.ts'
+import type { PathOf } from '../web/feature-api.ts'
 import { loadFeatures } from './load.ts'
 
 /** What one contract says about the platform: the core's, or a feature's. */

@@ -1,8 +1,7 @@
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { FeatureSettings } from '../config.ts'
 import { platform } from '../connect/index.ts'
-import type { Feature, ToolOf, Tools } from '../web/kit.ts'
+import type { Feature, ToolOf, Tools } from '../web/feature-api.ts'
 import { featureFolders, nameOf } from './folders.ts'
 
 /** A feature with the name of its folder. */
@@ -54,7 +53,7 @@ export async function loadTools<Name extends keyof Tools>(name: Name): Promise<M
 
 /** What the features add to the config: their settings, and the scopes that they need. */
 export function featureOptions(features: readonly NamedFeature[]): {
-  features: FeatureSettings
+  features: Readonly<Record<string, NonNullable<Feature['settings']>>>
   scopes: string[]
 } {
   const groups = features.flatMap(({ name, settings }) => (settings ? [[name, settings] as const] : []))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { generalSettings, storeSettings } from '../config.ts'
+import { generalSettings, storeSettings } from '../settings/config.ts'
 import { type Environment, givenOf, readSettings } from '../settings/read.ts'
 
 /** Generates a SESSION_SECRET and TOKEN_ENCRYPTION_KEYS. */

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import type { Assumption, Connect, ConnectionRef, Http, HttpPools, Reencryption } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
+import type { Config } from '../settings/config.ts'
 import type { SettingsGroup } from '../settings/read.ts'
-import type { ConnectionTest } from './connection-actions.ts'
-import type { ConnectionLink } from './connections.ts'
-import type { Part } from './mount.ts'
-import type { PageSection } from './pages.ts'
+import type { ConnectionTest } from './pages/connection-actions.ts'
+import type { ConnectionLink } from './pages/connections.ts'
+import type { PageSection } from './pages/pages.ts'
+import type { Part } from './requests/mount.ts'
 
 /**
  * A removable part of the app. It is the folder `src/features/NAME`, whose `index.ts` default-exports this value. The app finds

@@ -4,7 +4,7 @@
  */
 import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
 import type { ConnectionState, Revocation } from '../connect/index.ts'
-import { isolated } from './names.ts'
+import { isolated } from './bidi.ts'
 
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'

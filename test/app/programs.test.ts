@@ -65,7 +65,7 @@ test.each([
     /^The packages of this project are not installed\. Run npm install[^\n]*$/,
   ],
 ])('if %s, each program tells in one line what to do', (_what, resolve, message) => {
-  const script = readFileSync(new URL('../../src/start.cjs', import.meta.url), 'utf8')
+  const script = readFileSync(new URL('../../src/run.cjs', import.meta.url), 'utf8')
   const printed: string[] = []
   const exit = (status: number) => {
     throw new Error(`exit ${status}`)

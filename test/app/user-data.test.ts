@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../src/cli/user-data.ts'
-import type { OwnSignIn } from '../../src/web/user.ts'
+import type { OwnSignIn } from '../../src/web/sign-in/user.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { toCallback } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../src/runtime/log.ts'
 import { listen, onStopSignal } from '../../src/runtime/serve.ts'
-import { requestLog } from '../../src/web/request-log.ts'
+import { requestLog } from '../../src/web/requests/request-log.ts'
 import { freePort } from '../support/ports.ts'
 
 const on = async () => ({ port: await freePort(), variable: 'PORT' })

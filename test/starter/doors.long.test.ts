@@ -72,14 +72,14 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     const nowhere = 'http://127.0.0.1:9'
     const addresses = { PLATFORM_APP_URL: nowhere, PLATFORM_AUTH_URL: nowhere, PLATFORM_API_URL: nowhere }
     const env = testEnv({ ...addresses, DATA_DIR: data.dir })
-    const list = ended(clone, [node, 'src/start.cjs', 'src/cli/connections.ts', 'list'], env)
+    const list = ended(clone, [node, 'src/run.cjs', 'src/cli/connections.ts', 'list'], env)
     expect(list).toEqual({ ok: true, output: '0 connections.\n' })
     const settings = {
       PORT: String(port),
       SANDBOX_PORT: String(sandboxPort),
       DATA_DIR: join(data.dir, 'demo'),
     }
-    const child = spawn(node, ['src/start.cjs', 'src/demo.ts'], {
+    const child = spawn(node, ['src/run.cjs', 'src/demo.ts'], {
       cwd: clone,
       env: { ...inherited, ...settings },
     })
@@ -92,7 +92,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
 
   // Git's own tests set this variable: only root can give a file to another user.
   test('the commands show what git says of a repository of another user, and speak of none only if there is none', () => {
-    const init = [process.execPath, 'src/start.cjs', 'src/cli/init.ts', '--yes', '--name', 'Ours']
+    const init = [process.execPath, 'src/run.cjs', 'src/cli/init.ts', '--yes', '--name', 'Ours']
     const { ok, output } = ended(clone, init, { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' })
     expect(ok).toBe(false)
     expect(output).toMatch(/dubious ownership[\s\S]*safe\.directory[\s\S]*Nothing was changed\./)
@@ -144,7 +144,7 @@ test('after --ignore-scripts with Node 20, each door says which Node is needed a
   const node = installNode('20')
   const folder = join(dir, 'ignored')
   mkdirSync(join(folder, 'src'), { recursive: true })
-  for (const file of ['src/start.cjs', '.npmrc']) cpSync(join(ROOT, file), join(folder, file))
+  for (const file of ['src/run.cjs', '.npmrc']) cpSync(join(ROOT, file), join(folder, file))
   const devDependencies = { node: manifest.devDependencies.node }
   writeFileSync(
     join(folder, 'package.json'),
@@ -164,6 +164,6 @@ test('after --ignore-scripts with Node 20, each door says which Node is needed a
   }
   const [, advice = ''] = /"(npm rebuild .*?)"/.exec(ended(folder, ['npm', 'run', 'demo'], env).output) ?? []
   ended(folder, advice.split(' '), env)
-  const { output } = ended(folder, ['npm', 'exec', '-c', 'node src/start.cjs'], env)
+  const { output } = ended(folder, ['npm', 'exec', '-c', 'node src/run.cjs'], env)
   expect(output).toMatch(/^Node 24\.\S+ is new enough\./)
 })

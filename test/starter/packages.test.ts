@@ -16,7 +16,7 @@ test('each npm script that starts a file of ours does so through the file that a
   )
   expect(ours.length).toBeGreaterThan(15)
   for (const script of ours) {
-    const [, program = ''] = /^node (?:--\S+ )*src\/start\.cjs (\S+\.ts)\b/.exec(script) ?? []
+    const [, program = ''] = /^node (?:--\S+ )*src\/run\.cjs (\S+\.ts)\b/.exec(script) ?? []
     expect(program !== '' && existsSync(join(ROOT, program)), script).toBe(true)
   }
 })

@@ -299,7 +299,9 @@ describe('a sign-in with email and password', () => {
     // knip reads no documents: without this, a product would keep the package of the recipe.
     import.meta.resolve('better-auth')
     vi.stubEnv('BETTER_AUTH_SECRET', randomBytes(32).toString('base64'))
-    const { ownSignIn } = await import(pathToFileURL(join(project.dir, 'src/web/own-sign-in.ts')).href)
+    const { ownSignIn } = await import(
+      pathToFileURL(join(project.dir, 'src/web/sign-in/own-sign-in.ts')).href
+    )
     own = await support.startAll({ ...ENV, TRUST_PROXY: '1' }, {}, undefined, ownSignIn)
     return () => own.close()
   })

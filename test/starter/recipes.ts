@@ -13,7 +13,7 @@ const RECIPES = new Map(
 )
 
 /** The change of docs/teams.md to a line of this file. */
-const TEAMS = 'src/web/oidc-sign-in.ts'
+const TEAMS = 'src/web/sign-in/oidc-sign-in.ts'
 function ofTeams(code: string): string {
   const [, diff = ''] = /```diff\n([\s\S]*?)```/.exec(read('docs/teams.md')) ?? []
   const lines = (sign: string) =>

@@ -29,8 +29,12 @@ async function addFeatures(clone: ReturnType<typeof openClone>): Promise<void> {
 async function replaceSignIn(clone: ReturnType<typeof openClone>): Promise<void> {
   const parts =
     'routes: Router(), deleteUser: async () => {}, exportUser: async () => null, emailOf: async () => null'
-  clone.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', `OwnSignIn | null = () => ({ ${parts} })`)
-  await clone.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
+  clone.edit(
+    'src/web/sign-in/sign-in.ts',
+    'OwnSignIn | null = null',
+    `OwnSignIn | null = () => ({ ${parts} })`,
+  )
+  await clone.bin('biome', 'check', '--write', 'src/web/sign-in/sign-in.ts')
 }
 
 // No file refers to a feature that it may be without (needs.test.ts), so that one selection stands for all. The removal of all
@@ -48,9 +52,9 @@ test('any word makes a feature that passes the check and its tests without an ed
   clone.edit('README.md', '[What only suppliers need](docs/supplier/README.md)', 'None')
   await clone.check()
   const ofAll = [
-    'test/config.test.ts',
-    'test/web/mount.test.ts',
-    'test/web/pages.test.ts',
+    'test/settings/config.test.ts',
+    'test/web/requests/mount.test.ts',
+    'test/web/pages/pages.test.ts',
     'test/app/connections-command',
   ]
   const ofStarter = ['test/starter/docs', 'test/starter/needs']

@@ -42,7 +42,7 @@ const NEW_FEATURE = 'connection-checks'
  * that only the older version uses; and one that is the product's.
  */
 const [WANTED, DROPPED, OWN] = ['wanted', 'dropped', 'own']
-const SHARED = 'src/web/health.ts'
+const SHARED = 'src/web/requests/health.ts'
 const OF_REMOVED = 'src/features/metrics/index.ts'
 
 /** New files, the first of which imports what `init` deletes, and the second the first. */
@@ -185,7 +185,11 @@ describe('a product from a ZIP of an older version', () => {
     await product.npm('ls')
     await product.npm('ci', '--dry-run', '--offline')
     const ofOwnFeatures = ['test/features/orders', 'test/features/invoices']
-    await product.runTests(...ofOwnFeatures, 'test/features/setup/registration', 'test/web/pages.test.ts')
+    await product.runTests(
+      ...ofOwnFeatures,
+      'test/features/setup/registration',
+      'test/web/pages/pages.test.ts',
+    )
     product.commit('updated')
     product.git('switch', '-q', 'main')
     product.git('merge', '-q', '-')

@@ -1,6 +1,6 @@
 /**
  * Marks every text that users read, so that a test finds the sentences that are written anywhere else. It changes the
- * modules of the process, so the app is imported after it. `test/features/texts.alone.long.test.ts` runs the walks of all features.
+ * modules of the process, so the app is imported after it. `test/features/texts.serial.long.test.ts` runs the walks of all features.
  */
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,8 +1,8 @@
 import { Router } from 'express'
-import { badInput } from '../../src/web/errors.ts'
-import { sendResultOrRedirect } from '../../src/web/respond.ts'
-import { signedInPath } from '../../src/web/session-routes.ts'
-import { type OwnSignIn, signIn } from '../../src/web/user.ts'
+import { badInput } from '../../src/web/requests/errors.ts'
+import { sendResultOrRedirect } from '../../src/web/requests/respond.ts'
+import { signedInPath } from '../../src/web/sign-in/session-routes.ts'
+import { type OwnSignIn, signIn } from '../../src/web/sign-in/user.ts'
 
 /**
  * A product's own sign-in, which believes the address that somebody enters. It stores the address by the user's id, as a product

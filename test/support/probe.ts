@@ -12,12 +12,12 @@ import { API_FAULTS } from '../../src/sandbox/faults.ts'
 import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
 import { SCOPES } from '../../src/sandbox/platform.ts'
-import { connectionRef } from '../../src/web/connection-guard.ts'
-import { notFound } from '../../src/web/error-page.ts'
-import { pageQuery } from '../../src/web/paging.ts'
-import { rejectForm } from '../../src/web/rejected-form.ts'
-import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
-import { signedInOnly } from '../../src/web/user.ts'
+import { connectionRef } from '../../src/web/pages/connection-guard.ts'
+import { pageQuery } from '../../src/web/pages/paging.ts'
+import { notFound } from '../../src/web/requests/error-page.ts'
+import { rejectForm } from '../../src/web/requests/rejected-form.ts'
+import { sendResultOrRedirect, wantsJson } from '../../src/web/requests/respond.ts'
+import { signedInOnly } from '../../src/web/sign-in/user.ts'
 
 declare module 'express-session' {
   interface SessionData {

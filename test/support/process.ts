@@ -45,7 +45,7 @@ export const runProgram = (
   program: string,
   env?: Record<string, string>,
   { args = [] as string[], ...options }: Parameters<typeof run>[2] = {},
-): Program => run('src/start.cjs', env, { args: [resolve(ROOT, program), ...args], ...options })
+): Program => run('src/run.cjs', env, { args: [resolve(ROOT, program), ...args], ...options })
 
 /** A process with what it prints. It ends with the file of tests that started it, at the latest, by `signal`. */
 export function programOf(child: ChildProcess, signal?: NodeJS.Signals): Program {

@@ -36,7 +36,7 @@ export function copyProject(from = ROOT) {
     }
   }
   /** As package.json starts it. */
-  const program = (file: string, ...args: string[]) => run(process.execPath, ['src/start.cjs', file, ...args])
+  const program = (file: string, ...args: string[]) => run(process.execPath, ['src/run.cjs', file, ...args])
   return {
     dir,
     remove,

@@ -1,7 +1,7 @@
 import type { IRoute, Router } from 'express'
 import { partsOf } from '../../src/app.ts'
 import type { Dependencies } from '../../src/dependencies.ts'
-import { type Part, templateOf } from '../../src/web/mount.ts'
+import { type Part, templateOf } from '../../src/web/requests/mount.ts'
 
 /** The routes of a part, each with its whole path. */
 export const routesOf = ({ path, router }: Part): { path: string; route: IRoute }[] =>

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { sessionCookie } from '../../src/web/session.ts'
+import { sessionCookie } from '../../src/web/sign-in/session.ts'
 import type { Running } from './app.ts'
 import { CLIENT } from './env.ts'
 import { signedIn, toCallback } from './flow.ts'

@@ -5,7 +5,7 @@ export interface Answer {
   url: string
   status: number
   headers: Headers
-  /** The body, without the `<bdi>` around names, which changes nothing of what is read. `test/web/connections.browser.long.test.ts` has them. */
+  /** The body, without the `<bdi>` around names, which changes nothing of what is read. `test/web/pages/connections.browser.long.test.ts` has them. */
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
   json(): any

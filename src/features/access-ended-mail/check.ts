@@ -1,4 +1,4 @@
-import type { CheckContext, Finding } from '../../web/kit.ts'
+import type { CheckContext, Finding } from '../../web/feature-api.ts'
 import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 import { hasAnswered, mailError, openServer } from './transport.ts'
 

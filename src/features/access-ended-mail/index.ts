@@ -1,4 +1,4 @@
-import type { Feature } from '../../web/kit.ts'
+import type { Feature } from '../../web/feature-api.ts'
 import { sendMails } from './mails.ts'
 import { type AccessEndedMailSettings, accessEndedMailSettings } from './settings.ts'
 

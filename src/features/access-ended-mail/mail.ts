@@ -1,4 +1,4 @@
-import { format, webTexts } from '../../web/kit.ts'
+import { format, webTexts } from '../../web/feature-api.ts'
 
 /** The texts of an email. `name`: the name of the connection, as `inline` shows it. The subject has no text of others. */
 const texts = {

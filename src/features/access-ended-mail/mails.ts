@@ -11,7 +11,7 @@ import {
   type Vault,
 } from '../../connect/index.ts'
 import { type KeyValueStore, update } from '../../connect/stores.ts'
-import { nameOf } from '../../web/kit.ts'
+import { nameOf } from '../../web/feature-api.ts'
 import { isAddress, mailAbout } from './mail.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Environment, field, type SettingsOf, webTexts } from '../../web/kit.ts'
+import { type Environment, field, type SettingsOf, webTexts } from '../../web/feature-api.ts'
 import { isAddress } from './mail.ts'
 
 export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Http } from '../../connect/index.ts'
-import { WebError } from '../../web/kit.ts'
+import { WebError } from '../../web/feature-api.ts'
 import type { Mail } from './mail.ts'
 import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 

@@ -1,7 +1,7 @@
 /** The platform's catalogues API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, idSchema, platform } from '../../connect/index.ts'
-import { textField } from '../../web/kit.ts'
+import { textField } from '../../web/feature-api.ts'
 import { texts } from './texts.ts'
 
 /** The scope of catalogues. assumed: it also covers everything else below `/catalogues`. */

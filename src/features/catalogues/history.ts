@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { type ConnectionRef, parseJson, retry } from '../../connect/index.ts'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
-import { currentUser } from '../../web/kit.ts'
+import { currentUser } from '../../web/feature-api.ts'
 
 /** The fields that every record of a history has. */
 export const doneSchema = z.object({

@@ -1,4 +1,4 @@
-import type { Feature } from '../../web/kit.ts'
+import type { Feature } from '../../web/feature-api.ts'
 import { createCatalogues } from './catalogues.ts'
 import { ASSUMPTIONS, CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { cataloguesRoutes } from './routes.ts'

@@ -8,7 +8,7 @@ import {
   rejectForm,
   sendPageOrJson,
   sendResultOrRedirect,
-} from '../../web/kit.ts'
+} from '../../web/feature-api.ts'
 import { createCatalogues, createdKey } from './catalogues.ts'
 import { accessControlSchema, type Catalogue, externalRefSchema, newCatalogueSchema } from './contract.ts'
 import { createGrants } from './grants.ts'

@@ -1,4 +1,4 @@
-import { format } from '../../web/kit.ts'
+import { format } from '../../web/feature-api.ts'
 
 /** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {

@@ -1,4 +1,4 @@
-import type { FeatureDeps } from '../../web/kit.ts'
+import type { FeatureDeps } from '../../web/feature-api.ts'
 import { readRound, writeRound } from './round.ts'
 
 /** The cursor of a round may name the user. If it does, the round starts again with the first user. */

@@ -1,5 +1,5 @@
 import { CONNECTION_STATES } from '../../connect/index.ts'
-import type { FeatureDeps, Gauge } from '../../web/kit.ts'
+import type { FeatureDeps, Gauge } from '../../web/feature-api.ts'
 import { readRound } from './round.ts'
 
 /** The connections that the last complete round found. There are no values before that round, or without the store. */

@@ -1,4 +1,4 @@
-import type { Feature } from '../../web/kit.ts'
+import type { Feature } from '../../web/feature-api.ts'
 import { type ConnectionChecksSettings, connectionChecksSettings } from './settings.ts'
 import { createSweep } from './sweep.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { field, type SettingsOf } from '../../web/kit.ts'
+import { field, type SettingsOf } from '../../web/feature-api.ts'
 
 export type ConnectionChecksSettings = SettingsOf<typeof connectionChecksSettings>
 

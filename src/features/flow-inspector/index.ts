@@ -1,4 +1,4 @@
-import { type Feature, type FeatureDeps, type FeatureParts, field } from '../../web/kit.ts'
+import { type Feature, type FeatureDeps, type FeatureParts, field } from '../../web/feature-api.ts'
 import { createFlowStore } from './flow-store.ts'
 import { createMasking } from './masking.ts'
 import { isStepByStep, pauseRoutes, pauseVisits } from './pauses.ts'

@@ -15,7 +15,7 @@ import {
   switchField,
   WebError,
   wantsJson,
-} from '../../web/kit.ts'
+} from '../../web/feature-api.ts'
 import type { Inspector } from './inspector.ts'
 import { STEP_TEXTS, type StepText } from './step-texts.ts'
 import { splitUrl } from './steps.ts'

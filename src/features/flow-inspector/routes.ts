@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Request, type Response, Router } from 'express'
-import { nameOf, requireUser, sendPageOrJson, sendVersion, WebError } from '../../web/kit.ts'
+import { nameOf, requireUser, sendPageOrJson, sendVersion, WebError } from '../../web/feature-api.ts'
 import type { Summary } from './flow.ts'
 import type { Inspector } from './inspector.ts'
 import { type FlowView, listedFlowSchema, PAGE_DATA, rowOf, viewOf } from './view.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
+import { type Environment, field, type SettingsOf } from '../../web/feature-api.ts'
 
 export const flowInspectorSettings = (env: Environment) =>
   z.object({

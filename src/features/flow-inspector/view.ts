@@ -1,6 +1,6 @@
 /** A flow as its pages, the presenter, the handout, exports and JSON show it. */
 import * as z from 'zod'
-import { format } from '../../web/kit.ts'
+import { format } from '../../web/feature-api.ts'
 import { curlOf } from './curl.ts'
 import {
   current,

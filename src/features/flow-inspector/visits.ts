@@ -2,7 +2,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { browserSession } from '../../connect/express.ts'
 import { redirectUrls, requestContext } from '../../connect/index.ts'
-import { currentUser, requireUser } from '../../web/kit.ts'
+import { currentUser, requireUser } from '../../web/feature-api.ts'
 import type { Heading } from './flow.ts'
 import type { Inspector } from './inspector.ts'
 import type { Raw } from './masking.ts'

@@ -1,7 +1,7 @@
 /** The platform's leads API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, idSchema, platform } from '../../connect/index.ts'
-import { textField, webTexts } from '../../web/kit.ts'
+import { textField, webTexts } from '../../web/feature-api.ts'
 import { texts } from './texts.ts'
 
 /** The scope of leads. */

@@ -1,4 +1,4 @@
-import type { Feature } from '../../web/kit.ts'
+import type { Feature } from '../../web/feature-api.ts'
 import { ASSUMPTIONS, CALLS, LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { leadsRoutes } from './routes.ts'
 import { texts } from './texts.ts'

@@ -8,7 +8,7 @@ import {
   rejectForm,
   sendPageOrJson,
   sendResultOrRedirect,
-} from '../../web/kit.ts'
+} from '../../web/feature-api.ts'
 import { CALLS, newLeadSchema } from './contract.ts'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Server } from 'node:http'
 import express, { Router } from 'express'
-import type { Feature, FeatureDeps, FeatureParts } from '../../web/kit.ts'
+import type { Feature, FeatureDeps, FeatureParts } from '../../web/feature-api.ts'
 import { loadTools } from '../load.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 

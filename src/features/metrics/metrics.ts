@@ -1,6 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Connect, Trouble } from '../../connect/index.ts'
-import { type FeatureDeps, type Gauge as FeatureGauge, onRequest, type ToolOf } from '../../web/kit.ts'
+import {
+  type FeatureDeps,
+  type Gauge as FeatureGauge,
+  onRequest,
+  type ToolOf,
+} from '../../web/feature-api.ts'
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
+import { type Environment, field, type SettingsOf } from '../../web/feature-api.ts'
 
 export type MetricsSettings = SettingsOf<typeof metricsSettings>
 

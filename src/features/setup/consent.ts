@@ -9,7 +9,7 @@ import {
   type TokenSource,
   type Tokens,
 } from '../../connect/index.ts'
-import { type Feature, type Finding, securityHeaders } from '../../web/kit.ts'
+import { type Feature, type Finding, securityHeaders } from '../../web/feature-api.ts'
 import { failure, ok, warning } from './findings.ts'
 import { oauthOf, type Target } from './platform/target.ts'
 

@@ -1,6 +1,6 @@
 import { platform } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
-import type { Config, Finding } from '../../web/kit.ts'
+import type { Config, Finding } from '../../web/feature-api.ts'
 import { loadContracts } from '../contracts.ts'
 import { loadTools } from '../load.ts'
 import { createClient } from './client.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import type { ConfigError, Finding } from '../../web/kit.ts'
+import type { ConfigError, Finding } from '../../web/feature-api.ts'
 import { warning } from './findings.ts'
 
 /** Finds what is wrong with the names and the values in `.env`. `unknown`: names that look like settings and are none. */

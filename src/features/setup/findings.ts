@@ -1,4 +1,4 @@
-import type { Finding } from '../../web/kit.ts'
+import type { Finding } from '../../web/feature-api.ts'
 
 export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', text })
 

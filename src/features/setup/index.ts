@@ -1,4 +1,4 @@
-import type { Feature } from '../../web/kit.ts'
+import type { Feature } from '../../web/feature-api.ts'
 import { setupPage } from './page.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { type FeatureDeps, requireUser } from '../../web/kit.ts'
+import { type FeatureDeps, requireUser } from '../../web/feature-api.ts'
 import { loadContracts } from '../contracts.ts'
 import { isSandbox } from './doctor.ts'
 import { toSheet } from './registration.ts'

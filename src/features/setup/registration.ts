@@ -1,5 +1,5 @@
 import { redirectUrls } from '../../connect/index.ts'
-import { webTexts as texts } from '../../web/kit.ts'
+import { webTexts as texts } from '../../web/feature-api.ts'
 import type { Contract } from '../contracts.ts'
 
 export interface RegistrationOptions {

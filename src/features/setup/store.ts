@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { type ClientCredentials, connectionKind, platform, Vault } from '../../connect/index.ts'
 import { allOwners, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
-import type { Config, Finding } from '../../web/kit.ts'
+import type { Config, Finding } from '../../web/feature-api.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 
 type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'> & {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { createHttp } from '../../../src/connect/index.ts'
 import check from '../../../src/features/access-ended-mail/check.ts'
-import type { CheckContext } from '../../../src/web/kit.ts'
+import type { CheckContext } from '../../../src/web/feature-api.ts'
 import { CERTIFICATES } from '../../support/certificates.ts'
 import { freePort } from '../../support/ports.ts'
 import { type MailServer, SENDER, startMailServer } from './mail-server.ts'

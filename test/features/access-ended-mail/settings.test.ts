@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { accessEndedMailSettings } from '../../../src/features/access-ended-mail/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
-import { webTexts } from '../../../src/web/kit.ts'
+import { webTexts } from '../../../src/web/feature-api.ts'
 
 const from = 'no-reply@connect.example'
 const read = (env: Record<string, string>) =>

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
-import { createUserEmails } from '../../../src/web/user-emails.ts'
+import { createUserEmails } from '../../../src/web/sign-in/user-emails.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { aMinuteApart, connected, signedIn, toCallback } from '../../support/flow.ts'
 import { envOf, startOwnProvider } from '../../support/openid-provider.ts'

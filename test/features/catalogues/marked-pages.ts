@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { expectMarked, expectMarkedPage, hideDeveloperPages, stringsIn } from '../../support/marked-texts.ts'
 
-const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
+const { connected, JSON_TYPE, startApp } = await import('../../support/test-utils.ts')
 
 describe('the pages of catalogues', () => {
   let app: Awaited<ReturnType<typeof startApp>>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectMarked, expectMarkedPage, hideDeveloperPages, stringsIn } from '../../support/marked-texts.ts'
 
-const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
+const { connected, JSON_TYPE, startApp } = await import('../../support/test-utils.ts')
 
 describe('the pages of leads', () => {
   let app: Awaited<ReturnType<typeof startApp>>

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Finding } from '../../../src/web/kit.ts'
+import type { Finding } from '../../../src/web/feature-api.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { hideAdvice, startPlatform } from '../../support/oidc-provider.ts'
 import { BASE_URL, type Server, startDoorkeeper, startLemonLdap } from './servers.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { type Config, readConfig } from '../../../src/config.ts'
 import { featureOptions, loadFeatures } from '../../../src/features/load.ts'
 import { runDoctor } from '../../../src/features/setup/doctor.ts'
-import type { Finding } from '../../../src/web/kit.ts'
+import { type Config, readConfig } from '../../../src/settings/config.ts'
+import type { Finding } from '../../../src/web/feature-api.ts'
 import { testEnv } from '../../support/env.ts'
 
 const features = await loadFeatures()

@@ -1,7 +1,7 @@
 import { PlatformUnavailableError } from '../../../connect/errors.ts'
 import { sentTo } from '../../../connect/index.ts'
 import type { KeyValueStore } from '../../../connect/stores.ts'
-import type { User } from '../../../web/kit.ts'
+import type { User } from '../../../web/feature-api.ts'
 import type { Observation, Scenario } from './scenarios.ts'
 import { createStage, type StageOptions } from './stage.ts'
 

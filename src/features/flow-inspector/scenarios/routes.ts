@@ -8,7 +8,7 @@ import {
   showDeveloperPages,
   signIn,
   WebError,
-} from '../../../web/kit.ts'
+} from '../../../web/feature-api.ts'
 import { PAGE_DATA } from '../view.ts'
 import { DEMO_USER, type ScenarioPlayer } from './player.ts'
 import { SCENARIOS } from './scenarios.ts'

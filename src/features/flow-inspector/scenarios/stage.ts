@@ -1,7 +1,7 @@
 /** What scenarios act on: the app and the sandbox, over HTTP with a browser of the user, and the app's vault and recorded flows. */
 import * as z from 'zod'
 import type { Connect, InternalUrls } from '../../../connect/index.ts'
-import type { ConnectionJson, User } from '../../../web/kit.ts'
+import type { ConnectionJson, User } from '../../../web/feature-api.ts'
 import type { FlowStore } from '../flow-store.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
 

@@ -1,5 +1,5 @@
 import { sentTo } from '../../../connect/index.ts'
-import type { Finding } from '../../../web/kit.ts'
+import type { Finding } from '../../../web/feature-api.ts'
 import { isResponse } from '../answers.ts'
 import { noAnswer, ok, warning } from '../findings.ts'
 import { checkApi } from './api.ts'

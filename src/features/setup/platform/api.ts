@@ -1,4 +1,4 @@
-import type { Finding } from '../../../web/kit.ts'
+import type { Finding } from '../../../web/feature-api.ts'
 import { isHtml, isOutage, isResponse, isSameAnswer, quoteOf } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
 import type { Target } from './target.ts'

@@ -1,6 +1,6 @@
 /** The two pages of the platform that a connect flow opens, as a browser without a login sees them. */
 import { randomCodeVerifier, redirectUrls } from '../../../connect/index.ts'
-import type { Finding } from '../../../web/kit.ts'
+import type { Finding } from '../../../web/feature-api.ts'
 import {
   type Answer,
   isHtml,

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../web/kit.ts'
+import type { Finding } from '../../../web/feature-api.ts'
 import { isOutage, isResponse, oauthErrorOf } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'

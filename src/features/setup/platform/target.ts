@@ -1,5 +1,5 @@
 import { createOAuth, type Http, type OAuth, type Platform } from '../../../connect/index.ts'
-import type { Config } from '../../../web/kit.ts'
+import type { Config } from '../../../web/feature-api.ts'
 import { isResponse } from '../answers.ts'
 import type { Client } from '../client.ts'
 

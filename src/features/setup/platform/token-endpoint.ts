@@ -1,5 +1,5 @@
 import { randomCodeVerifier, redirectUrls } from '../../../connect/index.ts'
-import type { Finding } from '../../../web/kit.ts'
+import type { Finding } from '../../../web/feature-api.ts'
 import { type Answer, isOutage, isResponse, isSameAnswer, oauthErrorOf, type Response } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'

@@ -1,4 +1,4 @@
-import { type CheckContext, type Finding, field } from '../../../web/kit.ts'
+import { type CheckContext, type Finding, field } from '../../../web/feature-api.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Warns of the sandbox's secret, with which anybody could sign a webhook. */

@@ -9,7 +9,7 @@ import {
   sendResultOrRedirect,
   sendVersion,
   wantsJson,
-} from '../../../web/kit.ts'
+} from '../../../web/feature-api.ts'
 import type { Grant } from '../../catalogues/grants.ts'
 import { doneNow, type History } from '../../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'

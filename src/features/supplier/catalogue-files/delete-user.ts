@@ -1,4 +1,4 @@
-import type { FeatureDeps } from '../../../web/kit.ts'
+import type { FeatureDeps } from '../../../web/feature-api.ts'
 import { forgotten, isUnderWay } from './import.ts'
 import { Records } from './records.ts'
 

@@ -1,4 +1,4 @@
-import type { FeatureDeps } from '../../../web/kit.ts'
+import type { FeatureDeps } from '../../../web/feature-api.ts'
 import { Records } from './records.ts'
 
 /** Exports what is known of the user's last file of each catalogue. */

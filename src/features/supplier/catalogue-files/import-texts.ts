@@ -1,5 +1,5 @@
 /** What users read about checking and sending a file, on pages and in the command. `texts.ts` has what is wrong in a file. */
-import { format } from '../../../web/kit.ts'
+import { format } from '../../../web/feature-api.ts'
 import type { Difference, Question } from './difference.ts'
 
 const { count, isolated, money, pluralize } = format

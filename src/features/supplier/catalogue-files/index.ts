@@ -1,4 +1,4 @@
-import type { Feature } from '../../../web/kit.ts'
+import type { Feature } from '../../../web/feature-api.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import { createGrants } from '../../catalogues/grants.ts'
 import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'

@@ -9,7 +9,7 @@ import {
   sendResultOrRedirect,
   sendVersion,
   wantsJson,
-} from '../../../web/kit.ts'
+} from '../../../web/feature-api.ts'
 import type { Catalogues } from '../../catalogues/catalogues.ts'
 import type { Catalogue } from '../../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../../catalogues/page.ts'

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { PlatformRejectedError, PlatformUnavailableError } from '../../../connect/errors.ts'
 import { type Api, retry, sleep, type TokenSource } from '../../../connect/index.ts'
-import { webTexts } from '../../../web/kit.ts'
+import { webTexts } from '../../../web/feature-api.ts'
 import { CATALOGUES_SCOPE } from '../../catalogues/contract.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import * as contract from './contract.ts'

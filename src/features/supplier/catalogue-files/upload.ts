@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { Request } from 'express'
-import { badInput, WebError } from '../../../web/kit.ts'
+import { badInput, WebError } from '../../../web/feature-api.ts'
 import { ImportError } from './errors.ts'
 import { texts } from './import-texts.ts'
 import type { RightFile } from './items.ts'

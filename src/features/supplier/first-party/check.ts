@@ -1,5 +1,5 @@
 import { formsOf, type HttpResponse, messageIn, parseJson } from '../../../connect/index.ts'
-import { type CheckContext, type Finding, field } from '../../../web/kit.ts'
+import { type CheckContext, type Finding, field } from '../../../web/feature-api.ts'
 import { firstPartyTokensSchema, PATHS } from './contract.ts'
 import { requestTokens } from './first-party.ts'
 import type { FirstPartySettings } from './settings.ts'

@@ -1,5 +1,5 @@
 import type { Reencryption } from '../../../connect/index.ts'
-import type { FeatureDeps } from '../../../web/kit.ts'
+import type { FeatureDeps } from '../../../web/feature-api.ts'
 import { createFirstPartyVault } from './access.ts'
 
 /** Re-encrypts the tokens of first-party access. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Environment, field, type SettingsOf } from '../../../web/kit.ts'
+import { type Environment, field, type SettingsOf } from '../../../web/feature-api.ts'
 
 const credential = field.required(
   'first-party access needs an email address, an API key and a subscription key',

@@ -1,7 +1,7 @@
 import { createHmac, generateKeySync } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { field } from '../../../web/kit.ts'
+import type { field } from '../../../web/feature-api.ts'
 import type { TokenResponse } from '../api/contract.ts'
 import { type ErrorCode, LivePricingError } from './errors.ts'
 import { networkOf } from './network.ts'

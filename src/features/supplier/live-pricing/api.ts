@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import type { field } from '../../../web/kit.ts'
+import type { field } from '../../../web/feature-api.ts'
 import { LIMITS, PATHS } from '../api/contract.ts'
 import { type Client, requireToken, tokenEndpoint } from './access.ts'
 import { LivePricingError } from './errors.ts'

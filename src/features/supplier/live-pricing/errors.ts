@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler } from 'express'
 import { AppError } from '../../../connect/errors.ts'
-import { recordFailure } from '../../../web/kit.ts'
+import { recordFailure } from '../../../web/feature-api.ts'
 import { PATHS } from '../api/contract.ts'
 
 /** The status of each error of the API, and what callers read unless the error brings its own text. */

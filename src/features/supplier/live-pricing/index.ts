@@ -1,4 +1,4 @@
-import type { Feature } from '../../../web/kit.ts'
+import type { Feature } from '../../../web/feature-api.ts'
 import { ASSUMPTIONS } from './contract.ts'
 import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 

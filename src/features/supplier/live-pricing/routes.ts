@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import { type Config, readiness } from '../../../web/kit.ts'
+import { type Config, readiness } from '../../../web/feature-api.ts'
 import { EXACT_PATHS, livePricingApi } from './api.ts'
 import { openPriceList, priceListFolder } from './csv-price-provider/price-list.ts'
 import { errorResponse, LivePricingError } from './errors.ts'

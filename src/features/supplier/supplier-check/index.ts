@@ -1,4 +1,4 @@
-import type { Feature } from '../../../web/kit.ts'
+import type { Feature } from '../../../web/feature-api.ts'
 
 /** Checks any implementation of the live pricing API (`npm run feature -- supplier-check run`). */
 export default {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../../support/marked-texts.ts'
 
-const { connected, createVisitor, JSON_TYPE, startApp } = await import('../../../support/kit.ts')
+const { connected, createVisitor, JSON_TYPE, startApp } = await import('../../../support/test-utils.ts')
 const { logIn } = await import('../../../support/flow.ts')
 
 describe('the pages of builder requests', () => {

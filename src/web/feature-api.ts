@@ -1,0 +1,53 @@
+/**
+ * Everything of the app that a feature imports, besides the entries of the core. Nothing is removed from it within a major
+ * version (docs/upgrading.md), so it has only what features use.
+ */
+
+// What a feature is, and its settings.
+
+export type { Config } from '../settings/config.ts'
+export * as field from '../settings/fields.ts'
+export type { ConfigError, Environment, SettingsOf } from '../settings/read.ts'
+export type {
+  CheckContext,
+  Feature,
+  FeatureDeps,
+  FeatureParts,
+  Finding,
+  Gauge,
+  PathOf,
+  ToolOf,
+  Tools,
+} from './feature.ts'
+export { noteMount, type Part } from './requests/mount.ts'
+
+// Who is asking, and about which connection.
+
+export { connectionRef } from './pages/connection-guard.ts'
+export { type ConnectionJson, nameOf } from './pages/connection-view.ts'
+export { showDeveloperPages } from './pages/customer-view.ts'
+export { currentUser, requireUser, signIn, type User } from './sign-in/user.ts'
+
+// An answer, as a page or as JSON, and what is wrong with a request.
+
+export { format } from './pages/format.ts'
+export { sendVersion } from './pages/live.ts'
+export { assets, type PageSection, pages } from './pages/pages.ts'
+export { badInput, WebError } from './requests/errors.ts'
+export { returnToField, switchField, textField } from './requests/form-fields.ts'
+export { problemOf } from './requests/problem.ts'
+export { rejectForm } from './requests/rejected-form.ts'
+export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './requests/respond.ts'
+export { texts as webTexts } from './texts.ts'
+
+// Lists of the platform, page by page.
+
+export { listPages } from './pages/list-pages.ts'
+export { type ListFields, pageQuery } from './pages/paging.ts'
+
+// For a command of a feature, and for a server of its own.
+
+export { healthRoutes, readiness } from './requests/health.ts'
+export { recordFailure } from './requests/problem.ts'
+export { onRequest, requestLog } from './requests/request-log.ts'
+export { securityHeaders } from './requests/security-headers.ts'

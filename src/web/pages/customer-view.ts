@@ -1,0 +1,29 @@
+/** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
+import { type Request, type Response, Router } from 'express'
+import * as z from 'zod'
+import { returnToField, switchField } from '../requests/form-fields.ts'
+import { sendResultOrRedirect } from '../requests/respond.ts'
+import { requireUser } from '../sign-in/user.ts'
+
+/** Cookies do not depend on the port, so the sandbox of the demo gets it as well. */
+const COOKIE = 'customer_view'
+
+const switchSchema = z.object({ on: switchField, returnTo: returnToField })
+
+/** Whether this browser shows the app to a customer. */
+export const isCustomerView = (req: Request): boolean =>
+  new RegExp(`(^|; )${COOKIE}=1(;|$)`).test(req.get('cookie') ?? '')
+
+/** Shows the pages for developers again. */
+export const showDeveloperPages = (res: Response): void => void res.clearCookie(COOKIE)
+
+/** The switch, which pages show if the app uses the sandbox. */
+export function customerViewRoute(): Router {
+  return Router().post('/', async (req, res) => {
+    requireUser(req)
+    const { on, returnTo } = switchSchema.parse(req.body ?? {})
+    if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure })
+    else showDeveloperPages(res)
+    await sendResultOrRedirect(req, res, returnTo ?? '/connections', { on })
+  })
+}

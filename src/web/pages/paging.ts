@@ -1,0 +1,129 @@
+import * as z from 'zod'
+import { type Page, type PageOf, platform } from '../../connect/index.ts'
+import { texts } from '../texts.ts'
+
+const PAGE_SIZE = 25
+const MAX_SKIP = 1_000_000
+const MAX_SEARCH = 100
+/** How many pages back the address remembers. Further back, pages may overlap. */
+const MAX_STARTS = 100
+
+/** What the controls of a list offer. */
+export interface ListControls {
+  /** The field that a filter compares, what people call it, and its values with what people call them. */
+  filter?: { field: string; label: string; values: Readonly<Record<string, string>> }
+  /** The orders, by their name in the address, and what people call them. */
+  orders: Readonly<Record<string, { label: string }>>
+  /** What people call the order of a list for which none was chosen. */
+  unordered?: string
+}
+
+/** How users can narrow and order a list, by fields of the platform's records. */
+export interface ListFields extends ListControls {
+  /** The field whose text a search looks into. */
+  search: string
+  filter: NonNullable<ListControls['filter']>
+  /** `orderBy`: OData `$orderby`. */
+  orders: Readonly<Record<string, { orderBy: string; label: string }>>
+}
+
+/** An empty text counts as a missing one. */
+const whole = (min: number, max: number, fallback: number) => {
+  const rule = texts.rules.wholeNumber(min, max)
+  const number = z.coerce.number(rule).int(rule).min(min, rule).max(max, rule).default(fallback)
+  return z.preprocess((given) => (given === '' ? undefined : given), number)
+}
+/** An empty or missing text means that nothing was chosen. */
+const oneOf = (values: readonly string[]) =>
+  // The message is made only when it is needed: the first use of `Intl.ListFormat` takes as long as loading a package.
+  z.enum(['', ...values], { error: () => texts.rules.oneOf(values) }).default('')
+
+/** Query parameters of a page of a list. */
+export const pageQuery = z.object({
+  top: whole(1, platform.paging.maxTop, PAGE_SIZE),
+  skip: whole(0, MAX_SKIP, 0),
+  /** The `next.after` of the previous page: it shows whether the platform sends that page again. */
+  after: z.string().max(100).default(''),
+})
+
+/** Query parameters of a list that can be narrowed and ordered. */
+export const listQuery = ({ filter, orders }: ListControls) =>
+  pageQuery.extend({
+    search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
+    filter: oneOf(Object.keys(filter?.values ?? {})),
+    order: oneOf(Object.keys(orders)),
+    /** The `skip` of the pages before this one, separated by dots, if pages were not full. */
+    starts: z
+      .string()
+      .regex(/^[\d.]{0,2000}$/, texts.rules.invalid)
+      .default(''),
+  })
+
+/** Which part of a list the address asks for. */
+export interface ListChoice extends z.output<ReturnType<typeof listQuery>> {
+  /** Other parameters of the address, which links to other pages keep. */
+  keep?: Readonly<Record<string, string>>
+}
+
+/** What to ask the platform for. */
+export function platformPage(
+  { top, skip, after, search, filter, order }: ListChoice,
+  fields: ListFields,
+): Page {
+  const { contains, equals, all } = platform.paging
+  const conditions = [
+    ...(search ? [contains(fields.search, search)] : []),
+    ...(filter ? [equals(fields.filter.field, filter)] : []),
+  ]
+  const orderBy = order && fields.orders[order]?.orderBy
+  return {
+    top,
+    skip,
+    after,
+    ...(conditions.length > 0 && { filter: all(conditions) }),
+    ...(orderBy && { orderBy }),
+  }
+}
+
+/**
+ * The range of records on a page, and links to other pages. Only full pages have numbers. `first` is set if a page after the first
+ * one has no records.
+ */
+export function pager({ items, total, next, repeated }: PageOf<unknown>, choice: ListChoice) {
+  const { top, skip } = choice
+  const starts = choice.starts ? choice.starts.split('.') : []
+  const isFull = starts.length === 0 && (items.length === top || next === null)
+  const isPastEnd = items.length === 0 && skip > 0
+  const hrefOf = (skip: number, starts: (string | number)[] = [], after = '') =>
+    addressOf({ ...choice, skip, after, starts: starts.join('.') })
+  const current = Math.floor(skip / top) + 1
+  // There are no links beyond `MAX_SKIP`, because the app refuses requests for these pages.
+  const last = total === null || !isFull ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
+  return {
+    from: items.length > 0 ? skip + 1 : 0,
+    to: skip + items.length,
+    total,
+    repeated,
+    first: isPastEnd ? hrefOf(0) : null,
+    previous:
+      skip > 0 && (!isPastEnd || choice.after)
+        ? hrefOf(Number(starts.at(-1) ?? Math.max(0, skip - top)), starts.slice(0, -1))
+        : null,
+    next: next && hrefOf(next.skip, isFull ? [] : [...starts, skip].slice(-MAX_STARTS), next.after),
+    pages: numbersNear(current, last).map((number) => ({
+      number,
+      href: hrefOf((number - 1) * top),
+      isCurrent: number === current && skip % top === 0,
+    })),
+  }
+}
+
+function addressOf({ top, skip, keep, ...chosen }: ListChoice): string {
+  const query = new URLSearchParams({ top: String(top), skip: String(skip) })
+  for (const [name, value] of Object.entries({ ...chosen, ...keep })) if (value) query.set(name, value)
+  return `?${query}`
+}
+
+/** The first page, the last one, and those beside the current one. */
+const numbersNear = (current: number, last: number): number[] =>
+  [...new Set([1, current - 1, current, current + 1, last])].filter((number) => number >= 1 && number <= last)

@@ -1,0 +1,70 @@
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
+import { ConnectError, PlatformUnavailableError } from '../../connect/errors.ts'
+import { WebError } from './errors.ts'
+import { type Problem, problemOf, recordFailure, setStatus } from './problem.ts'
+import { wantsJson } from './respond.ts'
+import { localPath, pathOf } from './return-to.ts'
+
+/** Throws 404 for every request. */
+export const notFound: RequestHandler = () => {
+  throw new WebError(404, 'not_found')
+}
+
+/** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
+export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
+  const problem = problemOf(error)
+  const { status, code, title, extensions } = problem
+  recordFailure(res, error, problem)
+  if (res.headersSent) {
+    // The response has started: abort it, so that a partial response doesn't look complete.
+    if (!res.writableEnded) res.destroy()
+    return
+  }
+  res.vary('Accept')
+  setStatus(res, problem)
+  if (wantsJson(req)) {
+    res.type('application/problem+json').json({
+      type: 'about:blank',
+      title,
+      status,
+      detail: problem.detail,
+      code,
+      requestId: req.id,
+      ...extensions,
+    })
+  } else {
+    const page = { ...problem, lead: leadOf(problem), ...recovery(req, error, problem), requestId: req.id }
+    res.loadSections('app/error').then((controls) => res.page('app/error', { ...page, controls }), next)
+  }
+}
+
+/** The text below the title of a page, which does not repeat the title. */
+const leadOf = ({ title, detail }: Problem) =>
+  detail.startsWith(`${title}.`) ? detail.slice(title.length + 1).trim() : detail
+
+/** The next steps on an error page: connect, or try again. */
+function recovery(req: Request, error: unknown, { next }: Problem) {
+  const connects = next === 'connect' || next === 'consent'
+  // Error handlers have no access to route parameters, so this reads the path, which is still encoded.
+  const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
+  const ofPage = connects && segment ? decodeURIComponent(segment) : null
+  // Refreshing shows whether access was revoked.
+  const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
+  return {
+    recovery: connects ? 'connect' : next,
+    refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
+    returnTo: pageOf(req) ?? '/connections',
+    /** The business to connect. */
+    bxcontext: error instanceof ConnectError ? (error.expected ?? null) : ofPage,
+  }
+}
+
+/**
+ * The page to return to: the one that was opened, or the one whose form was sent, as the browser names it. Null if there is none,
+ * or if it is a page of the connect flow, which can be used only once.
+ */
+function pageOf(req: Request): string | null {
+  const { host, pathname, search } = URL.parse(req.get('referer') ?? '') ?? {}
+  const page = req.method === 'GET' ? req.originalUrl : host === req.host ? `${pathname}${search}` : null
+  return page !== null && /^\/connect\/[^?]/i.test(page) ? null : localPath(page)
+}

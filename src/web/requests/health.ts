@@ -1,0 +1,49 @@
+import { type RequestHandler, Router } from 'express'
+import type { KeyValueStore } from '../../connect/stores.ts'
+
+/** The shortest time between two writes to the store, in ms, however many clients ask. */
+const EVERY_MS = 1_000
+
+/**
+ * Health checks, to be mounted at `/health`: `live` if the process is running, `ready` if the store takes writes as well and the
+ * process is not about to stop.
+ */
+export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: AbortSignal): Router {
+  const ping = everySecond(() => store.ping())
+  return Router()
+    .get('/live', (_req, res) => {
+      res.json({ status: 'live' })
+    })
+    .get(
+      '/ready',
+      readiness(async () => {
+        drainSignal?.throwIfAborted()
+        await ping()
+      }),
+    )
+}
+
+/** Runs one check at a time, and at most one a second. Callers in that time share its result. */
+function everySecond(check: () => Promise<void>): () => Promise<void> {
+  let outcome: Promise<void> | undefined
+  let freshUntil = 0
+  return () => {
+    if (outcome && performance.now() < freshUntil) return outcome
+    freshUntil = Infinity
+    outcome = check().finally(() => {
+      freshUntil = performance.now() + EVERY_MS
+    })
+    return outcome
+  }
+}
+
+/** A readiness check: 200 if `check` resolves, otherwise 503. */
+export function readiness(check: () => Promise<unknown>): RequestHandler {
+  return async (_req, res) => {
+    const ready = await check().then(
+      () => true,
+      () => false,
+    )
+    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'unavailable' })
+  }
+}

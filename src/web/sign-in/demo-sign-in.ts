@@ -1,0 +1,44 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { returnToField } from '../requests/form-fields.ts'
+import { rejectForm } from '../requests/rejected-form.ts'
+import { sendResultOrRedirect } from '../requests/respond.ts'
+import { texts } from '../texts.ts'
+import { signedInPath } from './session-routes.ts'
+import { isUserId, signIn } from './user.ts'
+
+/** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
+export const OPEN_DEMO = texts.signIn.openDemo
+
+/** A made-up address of a user, since the demo keeps none. Mail to it reaches nobody (RFC 2606). */
+export const demoEmailOf = async (userId: string): Promise<string> =>
+  `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
+
+/** The longest name, in characters. */
+const MAX_NAME = 100
+const signInSchema = z.object({
+  name: z
+    .string(texts.signIn.nameRule)
+    .transform((name) => name.normalize('NFC').trim())
+    .refine((name) => name.length <= MAX_NAME && isUserId(name), texts.signIn.nameRule),
+  returnTo: returnToField,
+})
+
+/**
+ * The demo's sign-in, by which anyone can sign in under any name. The app refuses to start in production with it.
+ * `requestedScopes`: shown on the start page after an invalid name.
+ */
+export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
+  return Router().post('/sign-in', async (req, res) => {
+    const body = signInSchema.safeParse(req.body ?? {})
+    if (!body.success)
+      return rejectForm(req, res, body.error, async () => ({
+        view: 'app/home',
+        title: texts.home.pageTitle,
+        data: { requestedScopes, returnTo: returnToField.parse(req.body?.returnTo) },
+      }))
+    const { name, returnTo } = body.data
+    await signIn(req, { id: name, name })
+    await sendResultOrRedirect(req, res, signedInPath(returnTo), { user: { name } })
+  })
+}

@@ -1,0 +1,57 @@
+import type { Request, Response } from 'express'
+import type * as z from 'zod'
+import { parseJson, type RecordCipher } from '../../connect/index.ts'
+import { sessionCookie } from './session.ts'
+
+/**
+ * The most bytes for `Location` and all `Set-Cookie` of an answer. nginx accepts 4 kB of headers by default (`proxy_buffer_size`),
+ * and the other headers take less than 1 kB.
+ */
+const MAX_BYTES = 3_000
+/** Room for the attributes of the cookie, and for the session cookie, which express-session adds later, in bytes. */
+const REST_BYTES = 300
+
+/** A value in a cookie of the browser. The server stores nothing for it. */
+export interface EncryptedCookie<T> {
+  /** The value; null if there is none, or it cannot be read. */
+  read(req: Request): T | null
+  /** Sets the value in an answer that redirects to `location`. Returns false, and sets nothing, if there is no room for both. */
+  write(res: Response, value: T, location: string): boolean
+  clear(res: Response): void
+}
+
+/**
+ * A cookie whose value is encrypted JSON. The encryption is bound to `name`, so that no other encrypted text of this app can take
+ * its place. `ms`: its lifetime.
+ */
+export function encryptedCookie<T>(
+  cipher: RecordCipher,
+  baseUrl: string,
+  { name, schema, ms }: { name: string; schema: z.ZodType<T>; ms: number },
+): EncryptedCookie<T> {
+  const purpose = `${name} cookie`
+  const fullName = `${sessionCookie(baseUrl)}-${name}`
+  const secure = baseUrl.startsWith('https:')
+  const options = { httpOnly: true, sameSite: 'lax', secure, path: '/' } as const
+  return {
+    read(req) {
+      const cookie = req.headers.cookie?.split('; ').find((each) => each.startsWith(`${fullName}=`))
+      if (cookie === undefined) return null
+      try {
+        const text = cipher.decrypt(cookie.slice(fullName.length + 1), purpose)
+        return schema.safeParse(parseJson(text)).data ?? null
+      } catch {
+        // Altered, or written with a key that is gone.
+        return null
+      }
+    },
+    write(res, value, location) {
+      const text = cipher.encrypt(JSON.stringify(value), purpose)
+      const headers = [location, fullName, text, ...[res.get('Set-Cookie') ?? []].flat()]
+      if (Buffer.byteLength(headers.join('')) + REST_BYTES > MAX_BYTES) return false
+      res.cookie(fullName, text, { ...options, maxAge: ms })
+      return true
+    },
+    clear: (res) => void res.clearCookie(fullName, options),
+  }
+}

@@ -1,0 +1,39 @@
+import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { signInFailed } from '../requests/errors.ts'
+import { returnToField, switchField } from '../requests/form-fields.ts'
+import { sendOnward, sendResultOrRedirect, wantsJson } from '../requests/respond.ts'
+import { localPath } from '../requests/return-to.ts'
+import { texts } from '../texts.ts'
+import { currentUser, signOut } from './user.ts'
+
+const SIGNED_IN = '/signed-in'
+
+const signedInSchema = z.object({ returnTo: returnToField })
+const signOutSchema = z.object({ everywhere: switchField })
+
+/** Where a form goes after a sign-in: to `/signed-in`, which goes on to `returnTo`, or to `/` if that is no path of this app. */
+export const signedInPath = (returnTo: unknown): string =>
+  `${SIGNED_IN}?${new URLSearchParams({ returnTo: localPath(returnTo) ?? '/' })}`
+
+/**
+ * The routes that every sign-in has. `logoutUrl` resolves to the page that ends the session of the user at a sign-in service, or
+ * null. It is called while the session is there, and the session ends without waiting for it.
+ */
+export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
+  Router()
+    .get(SIGNED_IN, (req, res) => {
+      // Without this page, a user whose browser has not kept the cookie would see the sign-in again, without an explanation.
+      if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
+      res.redirect(303, signedInSchema.parse(req.query).returnTo ?? '/')
+    })
+    .post('/sign-out', async (req, res) => {
+      const user = currentUser(req)
+      const options = signOutSchema.parse(req.body ?? {})
+      // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps nobody signed in.
+      const asked = logoutUrl(req).catch(() => null)
+      await signOut(req, options)
+      const elsewhere = await asked
+      if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
+      await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
+    })

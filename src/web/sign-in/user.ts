@@ -1,0 +1,98 @@
+import type { Request, RequestHandler, Router } from 'express'
+import type { SessionData } from 'express-session'
+import type { Reencryption } from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
+import { notSignedIn, WebError } from '../requests/errors.ts'
+import { texts } from '../texts.ts'
+
+/** A user of this app. */
+export interface User {
+  /** Identifies the owner of connections: it must never change or be reused. See `isUserId`. */
+  id: string
+  name: string
+}
+
+declare module 'express-session' {
+  interface SessionData {
+    user: User
+  }
+}
+
+/** A sign-in, and the data that it keeps of users outside their sessions. A `userId` may belong to no user. */
+export interface SignInParts {
+  routes: Router
+  /** Resolves to the page that ends the user's session at a sign-in service, or null. The session here ends without waiting for it. */
+  logoutUrl?(req: Request): Promise<string | null>
+  /** Deletes everything that it keeps about a user, who can then no longer sign in as this user. */
+  deleteUser(userId: string): Promise<void>
+  /** Resolves to what it keeps about a user, without secrets, in a form that JSON can have. Null if it keeps nothing. */
+  exportUser(userId: string): Promise<unknown>
+  /** Resolves to the address for mail to a user, or null if it keeps none. */
+  emailOf(userId: string): Promise<string | null>
+  /** Re-encrypts with the first key what it has encrypted with `TOKEN_ENCRYPTION_KEYS` (`npm run reencrypt`). */
+  reencrypt?(): AsyncIterable<Reencryption>
+}
+
+/** The sign-in of your product, with the route `GET /sign-in`. `sign-in.ts` uses it. */
+export type OwnSignIn = (options: {
+  store: KeyValueStore
+  /** The app's public origin, without a trailing slash. */
+  baseUrl: string
+  /** The folder for files. */
+  dataDir: string
+}) => SignInParts | Promise<SignInParts>
+
+/** Returns the signed-in user, or null. */
+export function currentUser(req: Request): User | null {
+  return req.session?.user ?? null
+}
+
+/** Returns the id of the signed-in user. Throws `unauthenticated` (401). */
+export function requireUser(req: Request): string {
+  const user = currentUser(req)
+  if (!user) throw notSignedIn(req.method === 'GET' ? undefined : texts.signIn.notSaved)
+  return user.id
+}
+
+/** Lets only signed-in users pass. Throws `unauthenticated` (401) before anything else is looked at. */
+export const signedInOnly: RequestHandler = (req, _res, next) => {
+  requireUser(req)
+  next()
+}
+
+/** The longest user id, in characters: an issuer and a subject of OpenID Connect are shorter. */
+const MAX_USER_ID = 1024
+
+/**
+ * Whether a value can be the id of a user: 1 to 1,024 characters of well-formed text without control characters, which the
+ * app's own records use.
+ */
+export const isUserId = (id: unknown): id is string =>
+  typeof id === 'string' &&
+  id.length > 0 &&
+  id.length <= MAX_USER_ID &&
+  id.isWellFormed() &&
+  !/\p{Cc}/u.test(id)
+
+/**
+ * Signs a user in. The session gets a new id, and the connect flows of the old one become invalid. `data`: what the session keeps
+ * besides the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
+ */
+export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
+  if (!isUserId(user.id))
+    throw new WebError(500, 'internal_error', undefined, {
+      reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
+    })
+  try {
+    await req.beginSession?.({ ...data, user })
+  } catch (error) {
+    // Otherwise express-session would try to save the session again, with the answer that says that the sign-in failed.
+    Object.assign(req, { session: null })
+    throw error
+  }
+}
+
+/** Signs the user out: deletes the session and its connect flows. `everywhere`: the other sessions of the user end too. */
+export async function signOut(req: Request, options: { everywhere: boolean }): Promise<void> {
+  if (currentUser(req)) await req.endSession?.(options)
+}

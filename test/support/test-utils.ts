@@ -1,0 +1,28 @@
+/**
+ * The test utilities that the tests of a feature need. `docs/testing.md` shows how they use it. They consist of the app with the
+ * sandbox, whose answers a test can script, users, a browser, and a clock that moves.
+ */
+import { afterEach, vi } from 'vitest'
+
+export { type Running, type ScriptedAnswer, startAll as startApp } from './app.ts'
+export { openChromium, startWalk, takeSession } from './chromium.ts'
+export { connected, connectionsOf, signedIn } from './flow.ts'
+export { expectBothFormats } from './pages.ts'
+export { CHROMIUM, withChromium } from './programs.ts'
+export { type Answer, createVisitor, type Visitor } from './visitor.ts'
+
+/** What a client sends that wants JSON and not a page. */
+export const JSON_TYPE = { accept: 'application/json' }
+
+/**
+ * Moves the clock of the app and of the sandbox forward until the end of the test; it goes on from there. Timers are not
+ * moved: what waits, waits as long as before. A file that uses it is named `*.serial.test.ts`, since it changes its process.
+ */
+export function moveClock(seconds: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true })
+  vi.setSystemTime(Date.now() + seconds * 1000)
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+})
