@@ -95,10 +95,12 @@ export async function connected(
     name = 'ann',
     bxcontext = 'harbour-homes',
     email,
-  }: { name?: string; bxcontext?: string; email?: string } = {},
+    scopes = SCOPES,
+  }: { name?: string; bxcontext?: string; email?: string; scopes?: readonly string[] } = {},
 ): Promise<Visitor> {
   const visitor = await signedIn(app, name)
-  const { status, text } = await visitor.get(await toCallback(app, visitor, { bxcontext, email }))
+  const form = { answer: 'accept', scope: [...scopes] }
+  const { status, text } = await visitor.get(await toCallback(app, visitor, { bxcontext, email, form }))
   if (status !== 303) throw new Error(`The account was not connected (${status}):\n${textOfPage(text)}`)
   return visitor
 }

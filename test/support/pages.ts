@@ -1,11 +1,15 @@
 import { expect } from 'vitest'
+import { format } from '../../src/web/pages/format.ts'
 import type { Visitor } from './visitor.ts'
+
+/** A text as it is in the HTML that `visitor` reads: tests compare pages with the texts of the product, which may have any words. */
+export const shown = (text: string): string => format.sentence(text).replaceAll(/<\/?bdi>/g, '')
 
 /** A page is HTML for a browser and JSON for a client that asks for it, at one address. */
 export async function expectBothFormats(visitor: Visitor, url: string, heading: string): Promise<void> {
   const html = await visitor.get(url, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
   expect(html.headers.get('content-type')).toMatch(/^text\/html/)
-  expect(html.text).toContain(`<h1>${heading}</h1>`)
+  expect(html.text).toContain(`<h1>${shown(heading)}</h1>`)
   const json = await visitor.get(url, { accept: 'application/json' })
   expect(json.headers.get('content-type')).toMatch(/^application\/json/)
   expect(json.headers.get('vary')).toContain('Accept')

@@ -6,8 +6,8 @@ import { afterEach, vi } from 'vitest'
 
 export { type Running, type ScriptedAnswer, startAll as startApp } from './app.ts'
 export { openChromium, startWalk, takeSession } from './chromium.ts'
-export { connected, connectionsOf, signedIn } from './flow.ts'
-export { expectBothFormats } from './pages.ts'
+export { connected, connectionsOf, SCOPES, signedIn } from './flow.ts'
+export { expectBothFormats, shown } from './pages.ts'
 export { CHROMIUM, withChromium } from './programs.ts'
 export { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
