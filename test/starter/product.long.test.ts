@@ -1,7 +1,7 @@
 /** The life of a product: each test goes on with what the one before it has left. */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/ports.ts'
@@ -103,10 +103,44 @@ test('npm run add-feature -- orders --write: works in the demo', async () => {
   const created = await visitor.post(`${app}${path}`, { form: { name: 'Bricks', notes: '' } })
   expect((await visitor.follow(created)).text).toMatch(/The entry was created\.[\s\S]*Bricks/)
   await demo.kill()
+  product.commit('orders')
+})
+
+/** Mistakes that a developer can make in generated code: its file, a line of it, and the wrong line. */
+const MISTAKES: readonly [string, string, string][] = [
+  ['src/features/site-visits/routes.ts', "search: 'name'", "search: 'notes'"],
+  ['src/features/site-visits/routes.ts', "field: 'status'", "field: 'name'"],
+  ['src/features/site-visits/routes.ts', 'createdAt desc', 'createdAt asc'],
+  ['src/features/site-visits/routes.ts', 'CALLS.list, page)', 'CALLS.list, { ...page, skip: 0 })'],
+  ['src/features/site-visits/routes.ts', 'CALLS.create, given)', 'CALLS.create, { name: given.name })'],
+  ['src/features/site-visits/contract.ts', `\${encodeURIComponent(id)}`, `\${id}`],
+  ['src/features/site-visits/contract.ts', ', notFound: texts.notFound', ''],
+  ['src/features/site-visits/index.ts', 'texts.tested(total)', 'texts.tested(null)'],
+  ['views/site-visits/list.eta', 'it.segment(entry.id)', 'entry.id'],
+  ['views/site-visits/list.eta', "<%= it.form?.values.notes ?? '' %>", ''],
+  ['views/site-visits/entry.eta', '[t.notes, it.entry.notes], ', ''],
+]
+
+test('the tests that a generated feature brings fail for each mistake in it', async () => {
+  await product.command('add-feature', 'site-visits', '--write')
+  const generated = product.git('ls-files', '--others', '--exclude-standard').split('\n')
+  for (const [index, [place, line, wrong]] of MISTAKES.entries()) {
+    expect(product.read(place)).toContain(line)
+    for (const file of generated) {
+      const text = file === place ? product.read(file).replace(line, () => wrong) : product.read(file)
+      const copy = join(product.dir, file.replace('site-visits', `site-visits-${index}`))
+      mkdirSync(dirname(copy), { recursive: true })
+      writeFileSync(copy, text.replaceAll('site-visits', `site-visits-${index}`))
+    }
+  }
+  const report = await product.runTests('test/features/site-visits').catch(String)
+  const failed = new Set(report.match(/(?<=FAIL .*)site-visits(-\d+)?(?=\/)/g))
+  expect([...failed].sort()).toEqual(MISTAKES.map((_, index) => `site-visits-${index}`).sort())
+  product.git('checkout', '-q', '.')
+  product.git('clean', '-fdq')
 })
 
 test('npm run remove-feature of all features leaves nothing that is unused, and a product that passes the check and all of its tests', async () => {
-  product.commit('features')
   const keys = () => Object.keys(JSON.parse(product.read('package.json')))
   const before = keys()
   await product.command('remove-feature', 'leads', 'orders')
