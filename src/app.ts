@@ -102,6 +102,7 @@ export function createApp(dependencies: Dependencies): Express {
     warning,
     linksToSignIn: !signIn.isDemo,
     sandboxUrl: platform.sandboxUrl,
+    connectUrl: `${baseUrl}/connect`,
     navigation: parts.flatMap((part) => part.navigation ?? []),
     sections: parts.flatMap((part) => part.sections ?? []),
   }

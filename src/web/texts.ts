@@ -15,6 +15,8 @@ export interface ErrorText {
   detail: string
 }
 
+/** The name of this app, wherever pages and emails show it. */
+const APP_NAME = 'Connect Starter'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 /** The detail begins with the title, so that it can stand alone. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
@@ -32,7 +34,7 @@ const FAILED_THERE = unfinished(
 const REJECTED_APP: ErrorText = {
   title: 'The platform rejected this app',
   detail:
-    "The platform rejects this app's credentials, or what it asks for. This has been logged for its developers; nothing was stored.",
+    "The platform doesn't accept this app's credentials or the permissions that it asks for. You can't fix this, and trying again won't help: this app's developers have to, and the error has been logged for them. Nothing was stored.",
 }
 const ENDED: ErrorText = {
   title: 'Access has ended',
@@ -44,7 +46,9 @@ export const texts = {
   language: LANGUAGE,
 
   layout: {
-    appName: 'Connect Starter',
+    appName: APP_NAME,
+    /** The title of a page with a form that was not accepted. */
+    error: (title: string) => `Error: ${title}`,
     skip: 'Skip to content',
     warning: 'Warning',
     account: 'Account',
@@ -87,6 +91,7 @@ export const texts = {
     grantPermission: 'Grant the permission on the “Your connections” page',
     mayBeDone: 'The platform may have completed this request anyway. Check before you submit it again.',
     nothingChanged: 'Nothing was changed.',
+    check: 'Please check the field that is marked below.',
     requestId: 'Request ID for support:',
   },
 
@@ -114,7 +119,7 @@ export const texts = {
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
     notSaved: "You were signed out. Your changes weren't saved.",
     signedOutWhileConnecting:
-      'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
+      'You are no longer signed in, so the business was not connected. Sign in and connect it again.',
     cookiesBlocked:
       'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
     notPending: 'This sign-in was started in another browser, took too long, or has already been completed.',
@@ -135,9 +140,27 @@ export const texts = {
   /** The page to link to from mails and other sites. */
   connectPage: {
     reconnect: (name: string) => `Reconnect ${isolated(name)}`,
+    /** For visitors who are signed out. `again`: the link names a business, which only its user is told. */
+    signedOut: {
+      title: (again: boolean) => `${again ? 'Reconnect' : 'Connect'} your business to ${APP_NAME}`,
+      lead: `${APP_NAME} asks for access to your business on the platform. Your password isn't shared, and you can end access at any time.`,
+      signIn:
+        'First sign in here. You then come back to this page, and nothing happens until you press the button.',
+    },
     lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
     signedInAs: (user: string) =>
       `You are signed in as ${isolated(user)}, who will have the connection. Nothing happens until you press the button.`,
+  },
+
+  /** For a person who has to ask a colleague to connect the business. `url`: the page to link to. */
+  sendOn: {
+    title: "I can't allow this myself",
+    lead: 'Send this text to the person who can:',
+    label: 'Text to send',
+    subject: `Please connect our business to ${APP_NAME}`,
+    text: (url: string) =>
+      `Could you please connect our business to ${APP_NAME}? Open ${url} and sign in. The page shows what you allow, and you can end access at any time.`,
+    email: 'Send it as an email',
   },
 
   toPlatform: {
@@ -449,7 +472,7 @@ export const texts = {
     code_rejected: STALE,
     consent_denied: {
       title: 'Access was not granted',
-      detail: 'Access was not granted on the consent page, so nothing was connected.',
+      detail: 'Nothing was connected. You can connect at any time.',
     },
     consent_expired: {
       title: 'That took too long',

@@ -1,6 +1,6 @@
 // A button that posts is busy at once, and its form is not sent again while it is busy. A link, or a form that only asks, is busy if
-// it takes longer than a second; another one can be used meanwhile. Without this script, forms and links work as usual.
-const SLOW_MS = 1_000
+// it takes longer than 100 ms; another link can be used in this time. Without this script, forms and links work as usual.
+const SLOW_MS = 100
 const PATIENCE_MS = 60_000
 /** A form with a file. */
 const UPLOAD_MS = 900_000
@@ -21,6 +21,8 @@ document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href]')
   const isOther = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
   if (!link || isOther || event.defaultPrevented || link.target || link.hasAttribute('download')) return
+  // An email is written in another program.
+  if (link.protocol === 'mailto:') return
   // A place on this page.
   if (link.hash && link.href.split('#')[0] === location.href.split('#')[0]) return
   busyWhenSlow(link)

@@ -14,6 +14,8 @@ async function refresh() {
   const next = page.querySelector('#live')
   const current = document.querySelector('#live')
   if (!next || !current || next.isEqualNode(current)) return true
+  // A button that was pressed stays until its answer comes: a new button could be pressed again.
+  if (current.querySelector('[aria-busy]')) return false
   for (const { id } of current.querySelectorAll('details[open][id]')) {
     const details = next.querySelector(`#${CSS.escape(id)}`)
     if (details) details.open = true
@@ -52,13 +54,17 @@ function announce(current, next) {
   if (news.length > 0) document.querySelector('#news').textContent = news.join('. ')
 }
 
-/** Finds the same element: by its id, or by its text inside the nearest element with an id. Several cards may have the same buttons. */
+/**
+ * Finds the same element by its id, or by the nearest id around it and by where it leads: several cards have the same buttons, and a
+ * browser may have translated their texts.
+ */
 function counterpart(next, focused) {
   const { id } = focused.closest('[id]')
   const place = id === next.id ? next : next.querySelector(`#${CSS.escape(id)}`)
   if (id === focused.id) return place
-  const elements = [...(place?.querySelectorAll('a, button, summary') ?? [])]
-  return elements.find(({ textContent }) => textContent === focused.textContent)
+  const target = ({ href, form }) => href ?? form?.action
+  const elements = [...(place?.querySelectorAll(focused.localName) ?? [])]
+  return elements.find((element) => target(element) === target(focused))
 }
 
 async function get(url) {

@@ -100,7 +100,7 @@ async function exchange(
 export const showFailure =
   ({ connect, pages }: ConnectRoutesOptions): RequestHandler =>
   async (req, res) => {
-    if (!pages.isSignedIn(req)) throw pages.signedOut()
+    pages.requireUser(req)
     const { error: code, flow: id } = req.query
     if (!isFailureCode(code)) return res.redirect(303, '/connections')
     // The page also works without the store, which may be what failed.

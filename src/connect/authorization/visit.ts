@@ -10,11 +10,9 @@ import type { Question } from './flows.ts'
 
 /** What the flow gets from the app: the signed-in user, and pages. */
 export interface ConnectPages {
-  /** The id of the signed-in user. Throws if no user is signed in. */
+  /** The id of the signed-in user. Throws if no user is signed in, perhaps because the user signed out before the flow finished. */
   requireUser(req: Request): string
   isSignedIn(req: Request): boolean
-  /** The error for a flow whose user signed out before it finished. */
-  signedOut(): Error
   /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
   connectedPage(req: Request, bxcontext: string): Promise<string>
   /**

@@ -1,8 +1,9 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { platform } from '../../connect/index.ts'
-import { notSignedIn, WebError } from '../requests/errors.ts'
+import { WebError } from '../requests/errors.ts'
 import { sendPageOrJson } from '../requests/respond.ts'
+import { localPath } from '../requests/return-to.ts'
 import { currentUser } from '../sign-in/user.ts'
 import { texts } from '../texts.ts'
 import { connectionView } from './connection-view.ts'
@@ -12,26 +13,35 @@ import type { ConnectionsOptions } from './connections.ts'
 const querySchema = z.object({ bxcontext: z.union([z.literal(''), platform.bxcontextSchema]).optional() })
 
 /**
- * The page to link to from mails and other sites. Opening it changes nothing, since mail scanners and browsers open links too.
+ * The page to link to from emails and other sites. It explains its purpose to visitors who are signed out, too, but does not name a
+ * business to them, because anyone can write a link. Opening it changes nothing, since mail scanners and browsers open links too.
  * Only its button starts a flow, for the signed-in user. It is mounted at `/`, because traces would show the routes of only one
  * of two parts at `/connect`.
  */
 export const connectPageRoute = ({
   vault,
   requestedScopes,
-}: Pick<ConnectionsOptions, 'vault' | 'requestedScopes'>): Router =>
+  reasonFor,
+}: Pick<ConnectionsOptions, 'vault' | 'requestedScopes' | 'reasonFor'>): Router =>
   Router().get('/connect', async (req, res) => {
     const user = currentUser(req)
-    if (!user) throw notSignedIn()
     const { bxcontext } = querySchema.parse(req.query)
-    const found = bxcontext ? await vault.findAny({ userId: user.id, bxcontext }) : null
-    if (bxcontext && !found) throw new WebError(404, 'not_connected')
+    const found = user && bxcontext ? await vault.findAny({ userId: user.id, bxcontext }) : null
+    if (user && bxcontext && !found) throw new WebError(404, 'not_connected')
     const connection = found ? connectionView(found) : null
+    const { reconnect, signedOut } = texts.connectPage
+    const title = user ? texts.connections.connect : signedOut.title(Boolean(bxcontext))
     sendPageOrJson(req, res, {
       view: 'app/connect',
-      title: connection ? texts.connectPage.reconnect(connection.name) : texts.connections.connect,
+      title: connection ? reconnect(connection.name) : title,
       // A program may open this page, so the notices stay for the next page that the user opens.
-      data: { connection, requestedScopes, keepNotice: true },
-      json: { user: { name: user.name }, scopes: requestedScopes, connection },
+      data: {
+        connection,
+        requestedScopes,
+        reasonFor,
+        returnTo: localPath(req.originalUrl),
+        keepNotice: true,
+      },
+      json: { user: user && { name: user.name }, scopes: requestedScopes, connection },
     })
   })

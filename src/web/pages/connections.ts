@@ -283,11 +283,17 @@ export const connectionName = (vault: Vault, ref: ConnectionRef): Promise<string
 const sureName = async (vault: Vault, ref: ConnectionRef): Promise<string> =>
   (await connectionName(vault, ref)) ?? unnamed(ref.bxcontext)
 
+/** The id of the signed-in user. Throws `unauthenticated` (401), whose page leads back to connecting. */
+function userWhoConnects(req: Request): string {
+  const user = currentUser(req)
+  if (!user) throw notSignedIn(texts.signIn.signedOutWhileConnecting)
+  return user.id
+}
+
 /** The pages and sign-in functions used by the connect flow. */
 export const createConnectPages = (vault: Vault): ConnectPages => ({
-  requireUser,
+  requireUser: userWhoConnects,
   isSignedIn: (req) => currentUser(req) !== null,
-  signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
     const location = '/connections'

@@ -46,6 +46,8 @@ export interface PagesOptions {
   linksToSignIn?: boolean
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl?: string | undefined
+  /** The address of the page that links lead to. */
+  connectUrl?: string
   /** What a user knows a connection by; null: there is none. */
   connectionName?(ref: ConnectionRef): Promise<string | null>
   /** Links in the header, for signed-in users. */
@@ -61,6 +63,7 @@ export function pages(options: PagesOptions): RequestHandler {
     warning = null,
     linksToSignIn = false,
     sandboxUrl,
+    connectUrl,
     navigation = [],
     sections = [],
   } = options
@@ -75,6 +78,7 @@ export function pages(options: PagesOptions): RequestHandler {
         linksToSignIn,
         navigation,
         sandboxUrl,
+        connectUrl,
         currentPath: pathOf(req),
         texts,
         styles: [],

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
-import { ConnectError, PlatformUnavailableError } from '../../connect/errors.ts'
+import { ConnectError, PlatformUnavailableError, StoreUnavailableError } from '../../connect/errors.ts'
 import { WebError } from './errors.ts'
 import { type Problem, problemOf, recordFailure, setStatus } from './problem.ts'
 import { wantsJson } from './respond.ts'
@@ -47,24 +47,37 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
   // Error handlers have no access to route parameters, so this reads the path, which is still encoded.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
-  const ofPage = connects && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: connects ? 'connect' : next,
     refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: pageOf(req) ?? '/connections',
-    /** The business to connect. */
-    bxcontext: error instanceof ConnectError ? (error.expected ?? null) : ofPage,
+    /** The business that the page names, and that its button connects. Its name is in the store, which may be what failed. */
+    bxcontext:
+      error instanceof ConnectError
+        ? error.expected
+        : error instanceof StoreUnavailableError
+          ? undefined
+          : decoded(segment),
+  }
+}
+
+/** A segment of a path; undefined if there is none, or if its encoding is the error. */
+function decoded(segment = ''): string | undefined {
+  try {
+    return decodeURIComponent(segment) || undefined
+  } catch {
+    return undefined
   }
 }
 
 /**
- * The page to return to: the one that was opened, or the one whose form was sent, as the browser names it. Null if there is none,
- * or if it is a page of the connect flow, which can be used only once.
+ * The page to return to: the page that was opened, or the page whose form was sent, as the browser names it. Null if there is none.
+ * A page of the connect flow can be used only once, so its user begins again.
  */
 function pageOf(req: Request): string | null {
   const { host, pathname, search } = URL.parse(req.get('referer') ?? '') ?? {}
   const page = req.method === 'GET' ? req.originalUrl : host === req.host ? `${pathname}${search}` : null
-  return page !== null && /^\/connect\/[^?]/i.test(page) ? null : localPath(page)
+  return page !== null && /^\/connect\/[^?]/i.test(page) ? '/connect' : localPath(page)
 }

@@ -51,7 +51,8 @@ const NEXT_STEPS: Record<CoreErrorCode, NextStep> = {
 
 function nextStepOf(error: AppError): NextStep {
   if (error instanceof CoreError) return NEXT_STEPS[error.code]
-  if (error instanceof ConnectError) return 'connect'
+  // Another attempt fails as well until the app's developers have corrected its settings.
+  if (error instanceof ConnectError) return error.status === 500 ? null : 'connect'
   if (error.code === 'unauthenticated') return 'signIn'
   return error.code === 'internal_error' ? 'retry' : null
 }

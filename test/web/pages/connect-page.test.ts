@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
-import { connected, newUser, SCOPES, signedIn } from '../../support/flow.ts'
+import { connected, newUser, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 const app = await sharedApp()
@@ -66,6 +67,77 @@ describe('the page that links lead to', () => {
   })
 })
 
+/** Where the sign-in on a page leads. */
+const returnToOf = (text: string) => /name="returnTo" value="([^"]*)"/.exec(text)?.[1] ?? ''
+
+describe('the page that a link shows to visitors who are signed out', () => {
+  const { signedOut } = texts.connectPage
+
+  test.each([
+    [LINK, false],
+    [RECONNECT, true],
+  ])('tells who asks, what for and what it can read, and starts nothing (%s)', async (url, again) => {
+    const { status, text } = await createVisitor().get(url)
+    expect(status).toBe(200)
+    expect(text).toContain(`<h1>${signedOut.title(again)}</h1>`)
+    expect(text).toContain(texts.layout.appName)
+    const purposes = text
+      .split('class="permissions"')[1]
+      ?.split('</ul>')[0]
+      ?.match(/<li>[^<]{10,}<\/li>/g)
+    expect(purposes).toHaveLength(SCOPES.length)
+    expect(buttonsOf(text)).toEqual([])
+    expect(app.url + returnToOf(text)).toBe(url)
+  })
+
+  test('has a text to send on to the person who can allow it, which needs no script', async () => {
+    const { text } = await createVisitor().get(RECONNECT)
+    const [, toSend = ''] = /<textarea readonly[^>]*>([^<]*)/.exec(text) ?? []
+    expect(toSend).toContain(`Open ${LINK} and sign in.`)
+    const [, href = ''] = /href="(mailto:[^"]*)"/.exec(text) ?? []
+    expect(new URL(href.replaceAll('&amp;', '&')).searchParams.get('body')).toBe(toSend.replace('&#39;', "'"))
+  })
+
+  test('is the same for a business that somebody has connected and for one that does not exist', async () => {
+    await connected(app, { name: newUser() })
+    const page = async (id: string) =>
+      (await createVisitor().get(`${LINK}?bxcontext=${id}`)).text.replaceAll(id, 'ID')
+    expect(await page('harbour-homes')).toBe(await page('no-such-business'))
+  })
+
+  test('shows nothing of what a forged link says, and leads to no other site', async () => {
+    const forged = new URLSearchParams({
+      bxcontext: '"><b>Call 555',
+      returnTo: 'https://evil.example/',
+      name: 'Eve',
+    })
+    const { text } = await createVisitor().get(`${LINK}?${forged}`)
+    const shown = text.replace(/value="[^"]*"/g, '')
+    expect(shown).not.toMatch(/Call 555|evil\.example|Eve/)
+    expect(returnToOf(text)).toMatch(/^\/connect\?/)
+  })
+})
+
+describe('a user who is signed out while connecting', () => {
+  const steps: [string, (visitor: Visitor) => Promise<string>][] = [
+    ['choosing the business', (visitor) => toBxcontext(app, visitor)],
+    ['deciding about the consent', (visitor) => toCallback(app, visitor)],
+  ]
+  test.each(steps)('%s comes back to connecting after the sign-in', async (_, begin) => {
+    const name = newUser()
+    const visitor = await signedIn(app, name)
+    const next = await begin(visitor)
+    await visitor.post(`${app.url}/sign-out`)
+    const asked = await visitor.follow(await visitor.get(next))
+    expect(asked.status).toBe(401)
+    expect(asked.text).toContain('the business was not connected')
+    const form = { name, returnTo: returnToOf(asked.text) }
+    const page = await visitor.follow(await visitor.post(`${app.url}/sign-in`, { form }))
+    expect(page.url).toBe(LINK)
+    expect(buttonsOf(page.text)).toHaveLength(1)
+  })
+})
+
 describe('a link that is opened', () => {
   const startedFlow = async (visitor: Visitor) =>
     (await visitor.get(`${app.url}/connect/context?bxcontext=harbour-homes`, JSON_TYPE)).json().code !==
@@ -99,9 +171,7 @@ describe('a link that is opened', () => {
       const name = newUser()
       await connected(app, { name })
       const visitor = createVisitor()
-      const asked = await visitor.get(app.url + path)
-      expect(asked.status).toBe(401)
-      const [, returnTo = ''] = /name="returnTo" value="([^"]*)"/.exec(asked.text) ?? []
+      const returnTo = returnToOf((await visitor.get(app.url + path)).text)
       const entered = await visitor.post(`${app.url}/sign-in`, { form: { name, returnTo } })
       const page = await visitor.follow(entered)
       expect(page.url).toBe(app.url + path)
@@ -114,7 +184,7 @@ describe('a link that is opened', () => {
     await connected(app, { name })
     const query = `bxcontext=harbour-homes&userId=${name}&user=${name}&name=${name}&returnTo=/connections`
     const answer = await createVisitor().get(`${LINK}?${query}`, JSON_TYPE)
-    expect(answer.json()).toMatchObject({ status: 401, code: 'unauthenticated' })
+    expect(answer.json()).toMatchObject({ user: null, connection: null })
     const stranger = await signedIn(app, newUser())
     expect((await stranger.get(`${LINK}?${query}`, JSON_TYPE)).json()).toMatchObject({
       code: 'not_connected',

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { requestContext } from '../../../src/connect/index.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { sessionCookie } from '../../../src/web/sign-in/session.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, signedIn } from '../../support/flow.ts'
+import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -59,6 +60,20 @@ describe('a notice', () => {
   })
 })
 
+test('every form with fields shows an error at the field, and a sentence above', () => {
+  const templates = ['views', 'src/cli/template/views'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.eta') && !/^(sandbox|public)/.test(name))
+      .map((name) => readFileSync(join(folder, name), 'utf8')),
+  )
+  const forms = (templates.join('\n').match(/<form method="post"[\s\S]*?<\/form>/g) ?? []).filter((form) =>
+    /<(input(?! type="hidden")|select|textarea)/.test(form),
+  )
+  expect(forms.length).toBeGreaterThan(6)
+  for (const form of forms)
+    for (const part of [/app\/form-error'/, /app\/field-error'/, /invalid\(/]) expect(form).toMatch(part)
+})
+
 describe('a rejected form', () => {
   test('comes back with what was typed, and the message beside its field', async () => {
     const name = `${'x'.repeat(20)} <New>`
@@ -67,6 +82,10 @@ describe('a rejected form', () => {
     expect(page.text).toContain(`value="${'x'.repeat(20)} &lt;New&gt;"`)
     expect(page.text).toMatch(/id="name"[^>]*aria-invalid="true" aria-describedby="name-error"/)
     expect(page.text).toMatch(/id="name-error" role="alert">Must have at most 20 characters/)
+    expect(page.text).toContain(`<title>${texts.layout.error('Probe')} `)
+    expect(page.text).toMatch(new RegExp(`${texts.form.check}[\\s\\S]*aria-invalid`))
+    // The focus is on the field, and nowhere else.
+    expect(page.text.match(/ autofocus/g)).toHaveLength(1)
   })
 
   test('comes back with what was typed if the platform fails, and works when it is sent again', async () => {
@@ -120,7 +139,6 @@ describe('a form that is sent after the session has ended', () => {
   test.each([
     ['another site has sent it', 'https://evil.example/x'],
     ['no page is named', ''],
-    ['the page was a step of the connect flow', '/connect/confirm/some'],
   ])('leads to the connections if %s', async (_what, from) => {
     const user = await signedOut()
     const headers = from ? { referer: new URL(from, app.url).href } : {}
@@ -141,6 +159,39 @@ test('a page that waits for the platform says when to try again, and leaves it t
   expect(page.headers.get('refresh')).toBeNull()
   expect(page.text).toContain(`Please try again in ${page.headers.get('retry-after')} s.`)
   expect(page.text).toContain('href="/connections/harbour-homes/probe">Try again')
+})
+
+describe('an error page', () => {
+  test('names the business that it is about', async () => {
+    const owner = await connected(app, { name: 'namer' })
+    await app.fault('probe', '500', 3)
+    for (const path of ['/probe', '/probe?top=0', '/nowhere'])
+      expect((await owner.get(at(path))).text, path).toMatch(/class="crumbs"[\s\S]*Harbour Homes[\s\S]*<h1>/)
+    await owner.post(at('/disconnect'))
+    // A forged address names no business.
+    expect((await owner.get(at('/probe'))).text).not.toContain('class="crumbs"')
+    expect((await owner.get(`${app.url}/connections/%ZZ/probe`)).status).toBe(400)
+  })
+
+  test('about an app that the platform rejects has no button that fails again, and tells who knows', async () => {
+    const user = await signedIn(app, 'unlucky')
+    await app.fault('exchange', 'invalid_client', 1)
+    const page = await user.follow(await user.get(await toCallback(app, user)))
+    expect(page.text).toContain(`<h1>${texts.connectErrors.misconfigured.title}</h1>`)
+    expect(page.text).toContain('logged for them')
+    expect(page.text).not.toContain('action="/connect"')
+    expect(page.text).toMatch(/<a class="button[^>]*href="\/">/)
+  })
+
+  test('about a consent that was denied says once that nothing was connected, and has a way on', async () => {
+    const user = await signedIn(app, 'denier')
+    const { url } = await toConsent(app, user)
+    const page = await user.follow(await user.post(url, { form: { answer: 'deny' } }))
+    expect(page.text.match(/not granted/g)).toHaveLength(2)
+    expect(page.text.match(/nothing was connected/gi)).toHaveLength(1)
+    expect(page.text).toContain('action="/connect"')
+    expect(page.text).toContain(`Open ${app.url}/connect and sign in.`)
+  })
 })
 
 test('the error page of an action that failed on the platform leads back to the page of its button', async () => {
