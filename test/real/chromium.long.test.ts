@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { platform } from '../../src/connect/index.ts'
+import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { CERTIFICATES } from '../support/certificates.ts'
 import { inspect, openChromium, openPage } from '../support/chromium.ts'
@@ -206,21 +207,76 @@ describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () =
   }
 
   /** A user whose access has ended on the platform. */
-  async function endedUser(userId: string): Promise<void> {
+  async function endedUser(userId: string, bxcontext = BUSINESS): Promise<void> {
     const { vault } = app.services.connect
-    const ref = { userId, bxcontext: BUSINESS }
+    const ref = { userId, bxcontext }
     await consent(anotherVault(app, { now: () => Date.now() - 400_000 }), { scopes: SCOPES }, ref)
     await app.fault('refresh', 'invalid_grant', 1)
     await vault.accessToken(ref).catch(() => {})
   }
-  const isActive = async (userId: string) =>
-    (await app.services.connect.vault.find({ userId, bxcontext: BUSINESS }))?.view.state === 'active'
+  const isActive = async (userId: string, bxcontext = BUSINESS) =>
+    (await app.services.connect.vault.find({ userId, bxcontext }))?.view.state === 'active'
+
+  /** A phone whose browser is logged in on the platform. `tap` counts, and resolves to the heading of the page that it leads to. */
+  async function phone(email: string, business: string, userId: string) {
+    const { page } = await newWindow({
+      viewport: { width: 375, height: 700 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await page.goto(`${app.platform}/login`)
+    await page.getByLabel('Email').fill(email)
+    await page.getByLabel('Password').fill('sandbox')
+    await press(page, 'Log in')
+    await endedUser(userId, business)
+    const text = 'The link in the email'
+    await page.setContent(`<a href="${app.url}/connect?bxcontext=${business}">${text}</a>`)
+    let taps = 0
+    const tap = async (name: string) => {
+      taps++
+      const control = page.getByRole('button', { name }).or(page.getByRole('link', { name })).first()
+      const next = page.waitForEvent('load')
+      await control.tap()
+      await next
+      // The page that leads to the platform goes on without a tap.
+      await page.waitForURL((url) => url.href !== `${app.url}/connect`)
+      return heading(page)
+    }
+    return { page, text, tap, taps: () => taps }
+  }
+
+  test('in an email reconnects an ended business on a phone in four taps, and each page tells what it wants', async () => {
+    const { page, text, tap, taps } = await phone('olivia@harbour.example', BUSINESS, 'Ida')
+    await page.goto(app.url)
+    await enter(page, 'Ida')
+    await page.setContent(`<a href="${link()}">${text}</a>`)
+    expect(await tap(text)).toBe('Reconnect Connected account …-homes')
+    expect(await tap('Reconnect')).toBe('Choose a business')
+    expect(await tap('Harbour Homes')).toBe('Test App asks for access')
+    await tap('Allow access')
+    expect(await status(page)).toContain('is connected.')
+    expect(taps()).toBeLessThanOrEqual(4)
+    expect(await isActive('Ida')).toBe(true)
+  })
+
+  test('in an email takes no more taps from a user who is signed out and has one business', async () => {
+    const { page, text, tap, taps } = await phone('marcus@ridgeline.example', 'ridgeline-build', 'Jon')
+    expect(await tap(text)).toBe(texts.connectPage.signedOut.title(true))
+    // Stands for what a sign-in of the product asks for.
+    await page.getByLabel('Your name').fill('Jon')
+    expect(await tap('Sign in')).toMatch(/^Reconnect /)
+    expect(await tap('Reconnect')).toBe('Test App asks for access')
+    await tap('Allow access')
+    expect(await status(page)).toContain('is connected.')
+    expect(taps()).toBeLessThanOrEqual(4)
+    expect(await isActive('Jon', 'ridgeline-build')).toBe(true)
+  })
 
   test('opened signed out in another browser, asks for the sign-in, comes back, and reconnects that connection', async () => {
     await endedUser('Hal')
     const { page, complaints } = await newWindow()
     await page.goto(link())
-    expect(await heading(page)).toBe('Please sign in to continue')
+    expect(await heading(page)).toBe(texts.connectPage.signedOut.title(true))
     await enter(page, 'Hal')
     expect(page.url()).toBe(link())
     expect(await page.locator('main').innerText()).toMatch(
