@@ -89,7 +89,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
   const job = await records.find(catalogueId)
   if (job?.id !== id || job.state !== 'completed' || job.problem)
     throw new Error(job?.problem || 'The import was interrupted. Run the command again.')
-  print(`Completed: ${format.pluralize(items.length, 'item')}.`)
+  print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(job.said ? [job.said] : []))
 }
 
 /** The errors of a file: how many of each kind, with the cure, and the places of the first ones. */

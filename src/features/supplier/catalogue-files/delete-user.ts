@@ -1,13 +1,9 @@
 import type { FeatureDeps } from '../../../web/feature-api.ts'
-import { forgotten, isUnderWay } from './import.ts'
 import { Records } from './records.ts'
 
 /** Stops and deletes the files of a user. What catalogues have received stays: it names nobody. */
 export default async function deleteUser({ store, config }: FeatureDeps, _settings: unknown, userId: string) {
   const records = new Records(store, config.platform.apiUrl)
-  for (const job of await records.list({ withExpiring: true })) {
-    if (job.by?.userId !== userId) continue
-    if (isUnderWay(job)) await records.change(job, forgotten)
-    else await records.delete(job)
-  }
+  for (const { catalogueId } of await records.list({ withExpiring: true }))
+    await records.forget(userId, catalogueId)
 }

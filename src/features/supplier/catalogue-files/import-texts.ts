@@ -110,6 +110,7 @@ export const texts = {
     sent: (sent: number, all: number) => `${count(sent)} of ${pluralize(all, 'item')} sent.`,
     completed: (items: number, catalogue: string) =>
       `The platform has completed the import: ${pluralize(items, 'item')} sent to ${isolated(catalogue)}.`,
+    said: (said: string) => `The platform says: ${said}`,
     kept: 'What was sent stays in the catalogue. Resume sends all items again.',
     resume: 'Resume',
     stop: 'Stop…',
@@ -149,7 +150,8 @@ export const texts = {
     wrongFile: 'The file is not as the template requires. Nothing was sent.',
     gone: 'The items of this file are no longer stored. Check the file again.',
     notPossible: (state: string) => `This is not possible: the import is ${state}.`,
-    changed: 'The file, or what the catalogue received, has changed. Nothing was sent: look at it again.',
+    changed:
+      'The file, or what the catalogue received, has changed. Nothing was sent or stopped: look at it again.',
     otherRunning:
       'Another import into this catalogue is under way. Nothing was sent: try again when it has ended.',
     reading: 'Another file of yours is being checked. Wait until that has ended.',

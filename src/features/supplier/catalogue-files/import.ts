@@ -43,6 +43,8 @@ export const importSchema = z.object({
   accepted: count,
   /** For its user: why it failed, or what the platform says was wrong although it has completed it. */
   problem: z.string().nullable(),
+  /** What else the platform says about the completed import, for its user. */
+  said: z.string().nullable(),
   endedAt: z.iso.datetime().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
@@ -66,7 +68,7 @@ function requireRun(job: Import, run: number): void {
   if (job.run !== run) throw conflict(texts.errors.otherRunning)
 }
 
-const FRESH = { progress: NOTHING_SENT, problem: null, endedAt: null }
+const FRESH = { progress: NOTHING_SENT, problem: null, said: null, endedAt: null }
 
 /** A file that was read, and who sends it where. */
 export type NewFile = Pick<Import, 'catalogueId' | 'catalogueName' | 'fileName' | 'hash' | 'by'>
@@ -109,7 +111,9 @@ export function progressed(job: Import, run: number, progress: Progress): Import
 }
 
 /** How an import ends. */
-export type End = Pick<Import, 'problem'> & { state: 'completed' | 'failed' | 'stopped' }
+export type End = Outcome & { state: 'completed' | 'failed' | 'stopped' }
+/** What the platform says about an import that it has completed. */
+export type Outcome = Pick<Import, 'problem' | 'said'>
 
 /** A run has ended. The same end again changes nothing. */
 export function ended(job: Import, run: number, end: End, now: Date): Import {
@@ -118,10 +122,6 @@ export function ended(job: Import, run: number, end: End, now: Date): Import {
   return { ...job, ...end, endedAt: now.toISOString() }
 }
 
-/** Its user was deleted: nobody sends the rest, and nothing in it leads to the user. */
-export const forgotten = (job: Import): Import => ({
-  ...job,
-  by: null,
-  fileName: '',
-  state: isUnderWay(job) ? 'stopping' : job.state,
-})
+/** Its user was deleted: if it is under way, it stops, and nothing in it leads to the user; null if it is to be deleted. */
+export const forgotten = (job: Import): Import | null =>
+  isUnderWay(job) ? { ...job, by: null, fileName: '', state: 'stopping' } : null

@@ -6,7 +6,7 @@ import { badInput } from '../../../web/feature-api.ts'
 import { MAX_BATCH } from './contract.ts'
 import { compare, type Difference } from './difference.ts'
 import { conflict, ImportError } from './errors.ts'
-import { checked, type Import, importSchema, type NewFile, started } from './import.ts'
+import { checked, forgotten, type Import, importSchema, type NewFile, started } from './import.ts'
 import { texts } from './import-texts.ts'
 import { type Item, keyOf } from './items.ts'
 
@@ -72,7 +72,11 @@ export class Records {
    * Changes the record of a file, which then expires after `ttlMs`, or never. Resolves to the new one. Throws what `to` throws, and
    * `ImportError` (409) if there is another file by now.
    */
-  change({ catalogueId, id }: Import, to: (job: Import) => Import, ttlMs?: number): Promise<Import> {
+  change(
+    { catalogueId, id }: Pick<Import, 'catalogueId' | 'id'>,
+    to: (job: Import) => Import,
+    ttlMs?: number,
+  ): Promise<Import> {
     const change = (job: Import | null) => {
       if (job?.id !== id) throw conflict(texts.errors.changed)
       return to(job)
@@ -94,10 +98,19 @@ export class Records {
     return job
   }
 
-  /** Deletes the record of a file that is not under way, and its items. */
-  async delete(job: Import): Promise<void> {
-    await this.#deleteUnreceived(job)
-    await this.#store.delete(this.#key('catalogue-import', job.catalogueId))
+  /** Forgets who sent the last file of a catalogue, if this user did, and deletes the file if it is not under way. */
+  async forget(userId: string, catalogueId: string): Promise<void> {
+    let deleted: Import | null = null
+    await update(this.#store, this.#key('catalogue-import', catalogueId), (value) => {
+      const job = parse(importSchema, value)
+      deleted = null
+      if (job?.by?.userId !== userId) return value
+      const next = forgotten(job)
+      if (next) return JSON.stringify(next)
+      deleted = job
+      return null
+    })
+    await this.#deleteUnreceived(deleted)
   }
 
   async #update(catalogueId: string, to: (job: Import | null) => Import, ttlMs?: number): Promise<Import> {
@@ -186,7 +199,7 @@ export class Records {
     }
     const text = JSON.stringify(next)
     const now = await update(this.#store, key, (found) => (found === value ? text : found), SENT_MS)
-    // If it is another text, another process has the lease by now.
-    if (now === text && before && before.id !== next.id) await this.#deleteItems(before)
+    // If it is another text, another process has the lease by now. An import may be sent again after all of its items were received.
+    if (now === text && before && before.id !== id) await this.#deleteItems(before)
   }
 }

@@ -33,6 +33,8 @@ type Action = (job: Import, req: ImportRequest) => Promise<Import>
 
 /** What was looked at. The checkbox of a form is "on" or absent. */
 const sendSchema = z.object({ code: z.string(), confirm: z.literal([true, 'on']).optional() })
+/** The import that the page shows, which the buttons act on. */
+const idSchema = z.object({ id: z.string() })
 
 const pathOf = (ref: ConnectionRef, catalogueId: string) =>
   `/connections/${encodeURIComponent(ref.bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`
@@ -65,20 +67,29 @@ export function importRoutes(options: Options): Router {
   const reading = new Set<string>()
   router.post('/:id/import', (req, res) => checkFile(req, res, options, reading))
   router.get('/:id/import', async (req, res) => {
-    const catalogue = await catalogueOf(req, options)
     const job = await ownFile(records, req)
-    if (job) return sendPageOrJson(req, res, await pageOf(records, req, catalogue, job))
+    // What differs shows what others have sent. An import that is under way is shown, and can be stopped, without the platform.
+    if (job?.state === 'ready') await catalogueOf(req, options)
+    if (job) return sendPageOrJson(req, res, await pageOf(records, req, job))
     if (wantsJson(req)) throw importNotFound()
-    res.redirect(303, pathOf(connectionRef(req), catalogue.id))
+    res.redirect(303, pathOf(connectionRef(req), req.params.id))
   })
   router.get('/:id/import/live', async (req, res) => sendVersion(res, await ownFile(records, req)))
   const actions: Record<string, Action> = {
-    send(job, req) {
+    async send(job, req) {
       const { code, confirm } = sendSchema.parse(req.body ?? {})
+      await catalogueOf(req, options)
       return records.start(job, code, confirm !== undefined)
     },
-    resume: (job) => records.change(job, resumed),
-    stop: (job) => records.change(job, stopRequested),
+    async resume({ catalogueId }, req) {
+      const { id } = idSchema.parse(req.body ?? {})
+      await catalogueOf(req, options)
+      return records.change({ catalogueId, id }, resumed)
+    },
+    async stop({ catalogueId }, req) {
+      const { id } = idSchema.parse(req.body ?? {})
+      return records.change({ catalogueId, id }, stopRequested)
+    },
   }
   for (const [name, action] of Object.entries(actions))
     router.post(`/:id/import/${name}`, (req, res) => act(req, res, options, action))
@@ -95,8 +106,8 @@ const catalogueOf = (req: ImportRequest, { catalogues, vault }: Options): Promis
 /** Answers an action with the import, or with its page and why the action was refused. */
 async function act(req: ImportRequest, res: Response, options: Options, action: Action): Promise<void> {
   const { records, sender } = options
+  const { id } = req.params
   try {
-    const { id } = await catalogueOf(req, options)
     const before = await ownFile(records, req)
     if (!before) throw importNotFound()
     const job = await action(before, req)
@@ -107,7 +118,7 @@ async function act(req: ImportRequest, res: Response, options: Options, action: 
     await rejectForm(req, res, error, async () => {
       const job = await ownFile(records, req)
       if (!job) throw error
-      return pageOf(records, req, { id: job.catalogueId, name: job.catalogueName }, job)
+      return pageOf(records, req, job)
     })
   }
 }
@@ -122,8 +133,9 @@ const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
 })
 
 /** The page of a file: what differs, or how sending goes. */
-async function pageOf(records: Records, req: ImportRequest, catalogue: Catalogue, job: Import) {
+async function pageOf(records: Records, req: ImportRequest, job: Import) {
   const difference = job.state === 'ready' ? await records.difference(job) : null
+  const catalogue = { id: job.catalogueId, name: job.catalogueName }
   const data = { ...shared(connectionRef(req), catalogue), job: viewOf(job), difference }
   return {
     view: `supplier/catalogue-files/${difference ? 'checked' : 'import'}`,
@@ -156,7 +168,7 @@ async function checkFile(
       const { hash, items } = await readFile(chunks).finally(() => reading.delete(ref.userId))
       return records.add({ catalogueId: id, catalogueName: name ?? id, fileName, hash, by: ref }, items)
     })
-    const { json } = await pageOf(records, req, catalogue, job)
+    const { json } = await pageOf(records, req, job)
     await sendResultOrRedirect(req, res, `${pathOf(ref, id)}/import`, json, { status: 201 })
   } catch (error) {
     await rejectForm(req, res, error, async () => {

@@ -1,13 +1,13 @@
 /** Sends all items of a file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
 import * as z from 'zod'
 import { PlatformRejectedError, PlatformUnavailableError } from '../../../connect/errors.ts'
-import { type Api, retry, sleep, type TokenSource } from '../../../connect/index.ts'
+import { type Api, formsOf, messageIn, retry, sleep, type TokenSource } from '../../../connect/index.ts'
 import { webTexts } from '../../../web/feature-api.ts'
 import { CATALOGUES_SCOPE } from '../../catalogues/contract.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import * as contract from './contract.ts'
 import { importFailed } from './errors.ts'
-import { NOTHING_SENT, type Progress } from './import.ts'
+import { NOTHING_SENT, type Outcome, type Progress } from './import.ts'
 import { texts } from './import-texts.ts'
 import type { Item } from './items.ts'
 import { batchesOf } from './records.ts'
@@ -38,15 +38,12 @@ const CALL = { scope: CATALOGUES_SCOPE, notFound: catalogueTexts.notFound }
 const RETRY_MS = 600_000
 /** How long the platform may take after the last upload, and the longest pause between polls, in ms. */
 const [COMPLETION_MS, MAX_POLL_MS] = [3_600_000, 10_000]
-/** How much of the platform's word for a state, and of its words, is shown, in characters. */
-const [MAX_STATE, MAX_WORDS] = [50, 500]
 
 /**
- * Sends the items, with retries and increasing pauses, until the platform reports the import as completed. Resolves to what the
- * platform says was wrong, in a sentence, or null. Throws `ImportError` (502), the errors of calls whose retries have timed out, those
+ * Sends the items, with retries and increasing pauses, until the platform reports the import as completed. Throws `ImportError` (502), the errors of calls whose retries have timed out, those
  * of `batchAt`, and the signal's reason if aborted. The platform keeps the items that it has accepted.
  */
-export async function sendAll(options: RunOptions): Promise<string | null> {
+export async function sendAll(options: RunOptions): Promise<Outcome> {
   const run = new Run(options)
   await run.start()
   for (const from of batchesOf(options.items)) await run.upload(from)
@@ -88,14 +85,16 @@ class Run {
     await this.#call(save)
   }
 
-  /** Waits until the platform has completed the job. Resolves to what it says was wrong, or to null if it reports no problem. */
-  async outcome(): Promise<string | null> {
+  /** Waits until the platform has completed the job. */
+  async outcome(): Promise<Outcome> {
     const job = await this.#completedJob()
     if (this.#doubt !== null) throw importFailed(this.#doubt)
     const { items } = this.#options
     const arrived = Math.min(job.itemsReceived ?? items, job.itemsProcessed ?? items)
     if (arrived < items) throw importFailed(texts.failures.fewerItems(arrived, items, wordsOf(job)))
-    return contract.outcomeOf(job) === 'problems' ? texts.failures.problems(wordsOf(job)) : null
+    if (contract.outcomeOf(job) === 'problems')
+      return { problem: texts.failures.problems(wordsOf(job)), said: null }
+    return { problem: null, said: job.message ? texts.sending.said(job.message) : null }
   }
 
   /** Polls the job until it is completed. Throws `ImportError` (502) if it fails, is not understood or does not complete in time. */
@@ -116,10 +115,14 @@ class Run {
     }
   }
 
-  #job(): Promise<contract.ImportJob> {
+  /** The job. Its words, which a person reads, may repeat the token and other credentials, and come without them. */
+  async #job(): Promise<contract.ImportJob> {
     const { api, source, catalogueId, batchId } = this.#options
     const path = PATHS.import(catalogueId, batchId)
-    return api.get(source, { ...CALL, path, schema: contract.importJobSchema })
+    const secrets = [await source.accessToken(), ...Object.values(source.headers ?? {})].flatMap(formsOf)
+    const job = await api.get(source, { ...CALL, path, schema: contract.importJobSchema })
+    const shown = (text: string) => messageIn(text, secrets)
+    return { ...job, status: shown(job.status), message: shown(job.message ?? '') }
   }
 
   #report(change: Partial<Progress>): void {
@@ -143,7 +146,7 @@ class Run {
 /** The platform's words in the answer that led to an error; empty if there are none. */
 const said = (error: unknown): string =>
   error instanceof PlatformRejectedError || error instanceof PlatformUnavailableError
-    ? error.platformMessage.slice(0, MAX_WORDS)
+    ? error.platformMessage
     : ''
 
 /** Whether the platform has answered with a success that is not understood: JSON of another form, or a text. */
@@ -151,4 +154,4 @@ const isUnclear = (error: unknown): boolean => error instanceof PlatformUnavaila
 
 /** The platform's word for the state of a job, with its message. */
 const wordsOf = ({ status, message }: contract.ImportJob): string =>
-  [status.slice(0, MAX_STATE), message?.slice(0, MAX_WORDS)].filter(Boolean).join(': ')
+  [status, message].filter(Boolean).join(': ')

@@ -24,9 +24,9 @@ const [TICK_MS, WORK_MS] = [500, 2_000]
 /** How long to try to store how an import has ended, in ms. After that, it is sent again. */
 const END_MS = 10_000
 
-const STOPPED: End = { state: 'stopped', problem: null }
+const STOPPED: End = { state: 'stopped', problem: null, said: null }
 /** Only the process of a command can send its file, and this one was killed. */
-const KILLED: End = { state: 'failed', problem: texts.failures.killed }
+const KILLED: End = { state: 'failed', problem: texts.failures.killed, said: null }
 
 export class Sender {
   readonly #options: SenderOptions
@@ -126,7 +126,7 @@ export class Sender {
     const end = await records
       .keepItems(job)
       .then(() => sendAll(run))
-      .then((problem): End => ({ state: 'completed', problem }))
+      .then((outcome): End => ({ state: 'completed', ...outcome }))
       .catch((error: unknown) => (signal.aborted ? null : this.#failed(job, error)))
       .finally(() => clearInterval(ticker))
     if (end) return this.#end(job, end)
@@ -144,7 +144,7 @@ export class Sender {
     const isRevoked = error instanceof ConnectionRevokedError
     const detail = by ? problemOf(error).detail : describeError(error)
     const problem = error instanceof AppError ? detail : texts.failures.app
-    return { state: 'failed', problem: isRevoked ? texts.failures.revoked : problem }
+    return { state: 'failed', problem: isRevoked ? texts.failures.revoked : problem, said: null }
   }
 
   /** Remembers what the catalogue received, and then that the import has ended, because after that another one may begin. */

@@ -82,7 +82,7 @@ class Reader {
     if (!broken && cells.every((cell) => cell === '')) return
     if (++this.#itemLines > BOUNDS.items) throw new RefusedFileError(texts.refused.manyItems)
     const { names } = header
-    const nameOf = (place: number) => names[place] || texts.column(place + 1)
+    const nameOf = (place: number) => shown(names[place] ?? '') || texts.column(place + 1)
     const surplus = cells.findIndex((cell, place) => place >= names.length && cell !== '')
     // If the cells of a line are others than those of the columns, more about them would mislead.
     if (broken) this.#add(nameOf(cells.length), broken.kind, broken.found)

@@ -6,7 +6,7 @@ export const SCHEMA = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS imports (
     number INTEGER PRIMARY KEY, catalogue TEXT NOT NULL, batch_id TEXT NOT NULL, received INTEGER NOT NULL,
-    started_at INTEGER NOT NULL, completes_at INTEGER, failed TEXT, UNIQUE (catalogue, batch_id)
+    started_at INTEGER NOT NULL, completes_at INTEGER, ended TEXT, UNIQUE (catalogue, batch_id)
   ) STRICT;
   CREATE TABLE IF NOT EXISTS items (
     catalogue TEXT NOT NULL, code TEXT NOT NULL, import INTEGER NOT NULL, item TEXT NOT NULL,

@@ -346,6 +346,12 @@ export const WRONG = [
     'Line 2, column 3: expected no more cells than there are column names; found “x”. 1x: Put a text that contains the separator into quotes, as in "Nail, galvanised", and write a price with a point and without a thousands separator.',
   ),
   file(
+    'an open quote below a long name',
+    `code,price,${'n'.repeat(60)}\nA1,12.50,"x\n`,
+    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if it is that, or delete it; found “nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
+    'Line 2, nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…: expected a quote at the end of the text, in the same line; found “"x”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
+  ),
+  file(
     'columns separated by pipes',
     'code|price\nA1|12.50\n',
     'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “code|price”. Delete everything above the names, or add them; save a file of another format as CSV.',

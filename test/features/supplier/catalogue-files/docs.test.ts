@@ -46,7 +46,7 @@ test.each([['js', process.execPath, 'map.mjs'], ...python])(
   'the script of the page that maps another file writes the template: %s',
   async (language, program, name) => {
     dir.write(
-      'No\tText\tUnit\tRRP\r\n00123\t2" nail, bright\tbox\t$1,364.55\r\nB1\tBolt\teach\t11\r\n',
+      'No\tText\tUnit\tRRP\r\n00123\t2" nail, bright\tbox\t$1364.55\r\nB1\tBolt\teach\t11\r\n',
       'export.tsv',
     )
     const script = dir.write(block(language), name)

@@ -33,10 +33,11 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
         Date.now(),
       ).changes === 1,
 
-    /** Stores the items, each code once. Returns false if there is no such import. */
-    add(catalogue: string, batchId: string, uploaded: SandboxItem[]): boolean {
+    /** Stores the items, each code once. Returns whether it did: a job that was said to have ended accepts no more. */
+    add(catalogue: string, batchId: string, uploaded: SandboxItem[]): 'added' | 'unknown' | 'ended' {
       const row = rowOf(catalogue, batchId)
-      if (!row) return false
+      if (!row) return 'unknown'
+      if (row.ended) return 'ended'
       sql.transaction(() => {
         const number = Number(row.number)
         let received = Number(row.received)
@@ -46,7 +47,7 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
         const processedAt = startedAt + Math.ceil((received * 1000) / itemsPerSecond)
         const completesAt = received === 0 ? null : Math.max(processedAt, now + settleMs)
         sql.run(
-          'UPDATE imports SET received = ?, started_at = ?, completes_at = ?, failed = NULL WHERE number = ?',
+          'UPDATE imports SET received = ?, started_at = ?, completes_at = ? WHERE number = ?',
           received,
           startedAt,
           completesAt,
@@ -54,10 +55,10 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
         )
         sql.run('UPDATE catalogues SET updated_at = ? WHERE id = ?', new Date(now).toISOString(), catalogue)
       })
-      return true
+      return 'added'
     },
 
-    /** The current state of an import. Whenever it would be completed, calls `fails` to ask whether it has failed instead. */
+    /** The current state of an import. When it would be completed, calls `fails` to ask whether it has failed instead. */
     state(catalogue: string, batchId: string, fails: () => boolean): SandboxImport | undefined {
       const row = rowOf(catalogue, batchId)
       if (!row) return undefined
@@ -67,12 +68,12 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
       const processed = Math.floor((now - Number(row.started_at)) * (itemsPerSecond / 1000))
       const itemsProcessed = isProcessed ? itemsReceived : Math.min(itemsReceived, processed)
       const counts = { batchId, itemsReceived, itemsProcessed }
-      if (row.failed) return { ...counts, status: 'Failed', message: String(row.failed) }
       if (row.completes_at === null) return { ...counts, status: 'Started' }
       if (!isProcessed) return { ...counts, status: 'Processing' }
-      if (!fails()) return { ...counts, status: 'Completed' }
+      const ended = String(row.ended ?? (fails() ? 'Failed' : 'Completed'))
+      sql.run('UPDATE imports SET ended = ? WHERE number = ?', ended, Number(row.number))
+      if (ended === 'Completed') return { ...counts, status: ended }
       const message = 'The import was stopped by an internal fault of the platform.'
-      sql.run('UPDATE imports SET failed = ? WHERE number = ?', message, Number(row.number))
       return { ...counts, status: 'Failed', message }
     },
   }

@@ -52,7 +52,9 @@ function importsApi({ sql, guard, faults }: SandboxCore, timing: ImportTiming): 
       const message = `items.0: the unit of ${items[0]?.code} is unknown. ${sent.authorization}`
       return void res.status(400).json({ error: 'invalid_item', message, sent })
     }
-    if (!imports.add(id, batchId, items)) return notFound(res)
+    const result = imports.add(id, batchId, items)
+    if (result === 'unknown') return notFound(res)
+    if (result === 'ended') return void res.status(409).json({ error: 'import_ended' })
     res.status(202).json({ received: items.length })
   }
   return Router()

@@ -1,6 +1,6 @@
 /** What the platform answers, and how the import ends. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { fileOf, itemsIn, type Pages, startPages } from './support.ts'
+import { fileOf, itemsIn, type Pages, SAM, startPages } from './support.ts'
 
 let pages: Pages
 let to: string
@@ -155,6 +155,23 @@ describe('an import of which the platform says', () => {
     expect(problem).toContain(words)
     expect(problem?.length).toBeLessThan(700)
   })
+
+  test('Completed with a message shows the message', async () => {
+    const poll = { json: { status: 'Completed', message: '2 units were converted' } }
+    expect(await sendTo({ poll })).toMatchObject({ state: 'completed', problem: null })
+    expect((await pages.visitor.get(pages.urlOf(to))).text).toContain('2 units were converted')
+  })
+
+  test.each(['Completed', 'Failed', 'Processing'])(
+    '%s in words with our token is shown without it',
+    async (state) => {
+      const { vault } = pages.app.services.connect
+      const token = await vault.accessToken({ userId: SAM.name, bxcontext: SAM.bxcontext })
+      const message = `Bearer ${token}, ${encodeURIComponent(token)} or ${token}`
+      const job = await sendTo({ poll: { json: { status: state, message } } })
+      expect(JSON.stringify(job)).not.toContain(token)
+    },
+  )
 
   test.each(['Succeeded', 'Incomplete', 'Processing'])('%s is asked again', async (status) => {
     expect(await sendTo({ poll: { json: { status } } })).toMatchObject({ state: 'completed', problem: null })

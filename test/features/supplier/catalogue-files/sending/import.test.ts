@@ -27,7 +27,7 @@ const READY = checked(null, FILE)
 const STATES = importSchema.shape.state.options
 type State = Import['state']
 const end = (state: 'completed' | 'failed' | 'stopped') => (job: Import) =>
-  ended(job, job.run, { state, problem: null }, NOW)
+  ended(job, job.run, { state, problem: null, said: null }, NOW)
 
 /** By event and state: the next state. Every state that is not named refuses the event with 409. */
 const TABLE: [string, (job: Import) => Import, Partial<Record<State, State>>][] = [
@@ -68,7 +68,9 @@ test('only the run that began last writes how far it is and how it ends', () => 
   const second = takenOver(first)
   const refused = expect.objectContaining({ status: 409 })
   expect(() => progressed(second, first.run, NOTHING_SENT)).toThrow(refused)
-  expect(() => ended(second, first.run, { state: 'completed', problem: null }, NOW)).toThrow(refused)
+  expect(() => ended(second, first.run, { state: 'completed', problem: null, said: null }, NOW)).toThrow(
+    refused,
+  )
   expect(progressed(second, second.run, { sent: 1, note: '' })).toMatchObject({ progress: { sent: 1 } })
 })
 

@@ -124,18 +124,35 @@ describe('Send', () => {
 })
 
 describe('an import', () => {
-  test('that waits for the platform says so, can be stopped, and is sent whole when its user sends it again', async () => {
-    await pages.check(to, fileOf(2_500))
+  test('that waits for the platform says so, can be stopped although the platform answers nothing, and is sent whole when its user sends it again', async () => {
+    const { id } = await pages.check(to, fileOf(2_500))
     await pages.app.fault('items', '429', undefined, 1)
     await pages.send(to)
     await pages.says(to, /is busy.*tries again automatically/)
-    expect((await pages.act(to, 'stop')).json()).toMatchObject({ state: 'stopping' })
+    await pages.app.fault('catalogues', '500')
+    expect((await pages.act(to, 'stop', { id })).json()).toMatchObject({ state: 'stopping' })
     await pages.reaches(to, 'stopped')
     expect(await textOf()).toMatch(/0 of 2,500 items sent[\s\S]*Resume/)
     await pages.app.clear()
-    expect((await pages.act(to, 'resume')).status).toBe(202)
+    expect((await pages.act(to, 'resume', { id })).status).toBe(202)
     expect(await pages.reaches(to, 'completed')).toMatchObject({ progress: { sent: 2_500 } })
     expect((await itemsOfCatalogue()).size).toBe(2_500)
+  })
+
+  test('is stopped and resumed only from its own page: an older page is refused, and the page is shown anew', async () => {
+    const old = await pages.check(to, fileOf(2))
+    const { id } = await pages.check(to, fileOf(3))
+    await pages.app.fault('items', '429', undefined, 1)
+    await pages.send(to)
+    await pages.says(to, /is busy/)
+    const refused = await pages.visitor.post(`${pages.urlOf(to)}/stop`, { form: { id: old.id } })
+    expect(refused.status).toBe(409)
+    expect(refused.text).toMatch(new RegExp(`has changed[\\s\\S]*0 of 3 items sent[\\s\\S]*value="${id}"`))
+    expect(await pages.json(to)).toMatchObject({ state: 'running' })
+    await pages.act(to, 'stop', { id })
+    await pages.reaches(to, 'stopped')
+    expect((await pages.act(to, 'resume', { id: old.id })).json()).toMatchObject({ status: 409 })
+    expect(await pages.json(to)).toMatchObject({ state: 'stopped' })
   })
 
   test('that runs or has failed is a link on the card of its connection', async () => {

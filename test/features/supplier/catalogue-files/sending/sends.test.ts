@@ -6,6 +6,8 @@ import { createFaultyStore, forEachFault } from '../../../../support/faulty-stor
 import { freezable, newCatalogue, openProcess, openWorld, type World } from './service-support.ts'
 import { fileOf, itemsIn } from './support.ts'
 
+const ZOE = { userId: 'zoë', bxcontext: 'x' }
+
 let world: World
 let to: string
 let faulty: ReturnType<typeof createFaultyStore>
@@ -138,6 +140,14 @@ describe('an import', () => {
     await process.check(to, fileOf(4))
     expect(await faulty.store.ofOwner(first.id)).toEqual([])
   })
+
+  test('keeps its items while it is sent again, whether the catalogue has received all of them or some', async () => {
+    const { check, records } = open()
+    const job = await check(to, fileOf(2))
+    await records.addReceived(job, true)
+    await records.addReceived({ ...job, accepted: 2 }, false)
+    expect(await records.itemsOf(job)).toHaveLength(2)
+  })
 })
 
 test('an import of a command that was killed is ended by the app, which sends nothing of it, and what was accepted counts as received', async () => {
@@ -191,16 +201,31 @@ describe('while the store fails,', () => {
   })
 })
 
+const deleteZoe = (store = faulty.store) =>
+  deleteUser({ store, config: { platform: { apiUrl: world.platform.apiUrl } } } as never, {}, ZOE.userId)
+
+test('the deletion of a user leaves a file that another user has sent since', async () => {
+  const process = open()
+  await process.check(to, fileOf(3), ZOE)
+  const ofOwner = async (owner: string) => {
+    const found = await faulty.store.ofOwner(owner)
+    await process.start(await process.check(to, fileOf(2)))
+    return found
+  }
+  await deleteZoe({ ...faulty.store, ofOwner })
+  process.works()
+  expect(await process.over(to)).toMatchObject({ state: 'completed', items: 2 })
+})
+
 test('a user who is deleted while a file is sent is named nowhere, and what was accepted stays received', async () => {
   const process = open()
   process.works()
   await process.start(await process.check(to, 'code,price\nOLD,5\n'))
   await process.over(to)
   const release = world.platform.hold('/items')
-  const job = await process.start(await process.check(to, fileOf(3_500), { userId: 'zoë', bxcontext: 'x' }))
+  const job = await process.start(await process.check(to, fileOf(3_500), ZOE))
   await vi.waitFor(async () => expect(await process.records.find(to)).toMatchObject({ run: 1 }), 20_000)
-  const config = { platform: { apiUrl: world.platform.apiUrl } }
-  await deleteUser({ store: faulty.store, config } as never, {}, 'zoë')
+  await deleteZoe()
   release()
   const over = await process.over(to)
   expect(over).toMatchObject({ id: job.id, state: 'stopped', by: null, fileName: '' })

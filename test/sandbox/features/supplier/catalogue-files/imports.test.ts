@@ -54,20 +54,26 @@ test('an import without a valid batch id is rejected in plain words', async () =
   }
 })
 
-test('an import is started, processing, then completed, or failed by its fault', async () => {
+test('an import is started, processing, then completed, or failed by its fault, and accepts no more items then', async () => {
   const id = await newCatalogue('States')
   let now = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => now)
+  let batch = 'b'
   const state = async () =>
-    (await (await sandbox.call(SUPPLIER, `/catalogues/${id}/import/b`)).json()) as { status: string }
-  await sandbox.call(SUPPLIER, `/catalogues/${id}/import/start`, { batchId: 'b' })
+    (await (await sandbox.call(SUPPLIER, `/catalogues/${id}/import/${batch}`)).json()) as { status: string }
+  const upload = async () => {
+    const body = { items: [{ code: 'A', price: 1 }] }
+    return (await sandbox.call(SUPPLIER, `/catalogues/${id}/import/${batch}/items`, body)).status
+  }
+  await start(id, { batchId: batch })
   expect(await state()).toMatchObject({ status: 'Started', itemsReceived: 0 })
-  const upload = () =>
-    sandbox.call(SUPPLIER, `/catalogues/${id}/import/b/items`, { items: [{ code: 'A', price: 1 }] })
-  await upload()
+  expect(await upload()).toBe(202)
   expect(await state()).toMatchObject({ status: 'Processing', itemsReceived: 1 })
   now += 1_000
   expect(await state()).toMatchObject({ status: 'Completed', itemsReceived: 1, itemsProcessed: 1 })
+  expect(await upload()).toBe(409)
+  batch = 'other'
+  await start(id, { batchId: batch })
   await upload()
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ endpoint: 'import', fault: 'failed', times: 1 })
@@ -75,4 +81,5 @@ test('an import is started, processing, then completed, or failed by its fault',
   now += 1_000
   for (let asked = 0; asked < 2; asked++)
     expect(await state()).toMatchObject({ status: 'Failed', itemsReceived: 1 })
+  expect(await upload()).toBe(409)
 })
