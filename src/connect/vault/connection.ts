@@ -31,28 +31,25 @@ const common = {
   begun: z.int(),
   /** The number of the consent that this record shows. The numbers, and no clock, decide which consent came later. */
   consent: z.int(),
-  /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
-  refreshes: z.int(),
-  /** Counts the leases. The process that took the latest one may send the next request for tokens, until `leasedUntil`. */
-  fence: z.int(),
-  leasedUntil: z.number(),
-  /** How many requests for tokens have failed in a row, and until when the app sends no further one by itself. */
-  failures: z.int(),
-  pausedUntil: z.number(),
-  /** From when a person or a script may ask again: a while after a failure, or when a pause that the platform asked for ends. */
-  manualFrom: z.number(),
-  trouble: troubleSchema.nullable(),
 }
 
-/**
- * No connection yet: a consent has begun, or a log-in has failed. The record expires after `NONE_TTL_MS`, when no consent that has
- * begun can still be stored.
- */
+/** No connection yet: a consent has begun. The record expires after `NONE_TTL_MS`, when no such consent can still be stored. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
+  /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
+  refreshes: z.int(),
+  /** Counts the leases. The process that took the latest one may refresh these tokens, until `leasedUntil`. */
+  fence: z.int(),
+  leasedUntil: z.number(),
+  /** How many refreshes have failed in a row, and until when the app sends no further one by itself. */
+  failures: z.int(),
+  pausedUntil: z.number(),
+  /** From when a person or a script may ask again: a while after a failure, or when a pause that the platform asked for ends. */
+  manualFrom: z.number(),
+  trouble: troubleSchema.nullable(),
   /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
@@ -94,20 +91,7 @@ export type ActiveRecord = z.infer<typeof activeSchema>
 export type EndedRecord = z.infer<typeof endedSchema>
 
 /** The record of a connection that never was. */
-export const NO_RECORD: ConnectionRecord = {
-  version: 1,
-  rev: '',
-  begun: 0,
-  consent: 0,
-  refreshes: 0,
-  fence: 0,
-  leasedUntil: 0,
-  failures: 0,
-  pausedUntil: 0,
-  manualFrom: 0,
-  trouble: null,
-  status: 'none',
-}
+export const NO_RECORD: ConnectionRecord = { version: 1, rev: '', begun: 0, consent: 0, status: 'none' }
 
 /** How long a record without a connection is kept, in ms. */
 export const NONE_TTL_MS = 3_600_000
@@ -178,43 +162,51 @@ export function granted(
   connectedAt: number,
 ): ConnectionRecord {
   if (consent <= record.consent || consent > record.begun) return record
-  return {
-    ...withoutConnection(record),
-    ...tokens,
-    status: 'active',
-    consent,
-    connectedAt,
-    usedAt: null,
-    rejections: 0,
-    refusal: null,
-    missing: [],
-    accepted: [],
-  }
+  return { ...withoutConnection(record), ...UNTOUCHED, ...tokens, status: 'active', consent, connectedAt }
 }
 
 /** What is left of a record when its connection is replaced or ends. */
-function withoutConnection({ version, rev, begun, consent, fence }: ConnectionRecord) {
-  return { ...NO_RECORD, version, rev, begun, consent, fence }
-}
+const withoutConnection = ({ version, rev, begun, consent }: ConnectionRecord) => ({
+  version,
+  rev,
+  begun,
+  consent,
+})
+
+/** What nothing has happened to yet. */
+const UNTOUCHED = {
+  refreshes: 0,
+  fence: 0,
+  leasedUntil: 0,
+  failures: 0,
+  pausedUntil: 0,
+  manualFrom: 0,
+  trouble: null,
+  usedAt: null,
+  rejections: 0,
+  refusal: null,
+  missing: [],
+  accepted: [],
+} satisfies Partial<ActiveRecord>
 
 /** Which tokens a request was sent for, and under which lease. */
-export type Sent = Pick<ConnectionRecord, 'consent' | 'refreshes' | 'fence'>
+export type Sent = Pick<ActiveRecord, 'consent' | 'refreshes' | 'fence'>
 
 /**
  * Takes the lease, which lasts `leaseMs`, unless another caller has it or such requests are paused. A lease whose end is further away
  * than it can be comes from a wrong clock, and counts as over.
  */
 export function leased(
-  record: ConnectionRecord,
+  record: ActiveRecord,
   { now, leaseMs, manual }: { now: number; leaseMs: number; manual: boolean },
-): ConnectionRecord {
+): ActiveRecord {
   if (isWithin(record.leasedUntil, now, leaseMs) || pauseOf(record, now, manual) > 0) return record
   return { ...record, fence: record.fence + 1, leasedUntil: now + leaseMs }
 }
 
 /** Stores the tokens of a refresh. */
 export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedTokens): ConnectionRecord {
-  if (record.status !== 'active' || !isAbout(record, sent)) return record
+  if (!hasTokens(record, sent)) return record
   return {
     ...record,
     ...tokens,
@@ -230,15 +222,12 @@ export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedT
 
 /** Access has ended: the tokens are deleted. */
 function ended(record: ActiveRecord, endedReason: EndedRecord['endedReason'], endedAt: number): EndedRecord {
-  const { names, scopes, connectedAt, usedAt, refreshes } = record
+  const { names, scopes, connectedAt, usedAt } = record
   return {
     ...withoutConnection(record),
     status: 'ended',
     endedAt,
     endedReason,
-    // With the next fence, a failure of an earlier request no longer concerns this record.
-    fence: record.fence + 1,
-    refreshes,
     names,
     scopes,
     connectedAt,
@@ -247,29 +236,27 @@ function ended(record: ActiveRecord, endedReason: EndedRecord['endedReason'], en
 }
 
 /** Ends a lease under which nothing was sent. */
-export const released = (record: ConnectionRecord, { fence }: Sent): ConnectionRecord =>
-  record.fence === fence ? { ...record, leasedUntil: 0 } : record
+export const released = (record: ConnectionRecord, sent: Sent): ConnectionRecord =>
+  isHeld(record, sent) ? { ...record, leasedUntil: 0 } : record
 
 /** What failed a request for tokens. Null: the failure says nothing about this connection. */
 export type FailureCause = Trouble | 'invalid_grant' | null
 
-/** A request for tokens failed. The app's next one waits longer each time, or as long as the platform asks. */
+/** A refresh failed. The app's next one waits longer each time, or as long as the platform asks. */
 export function failed(
   record: ConnectionRecord,
   sent: Sent,
   { cause, now, retryAfterMs = 0 }: { cause: FailureCause; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
   // Noting the failure ends the lease. So a repeated write does not count it twice.
-  const isNoted = record.fence !== sent.fence || record.leasedUntil === 0
-  if (isNoted || !isAbout(record, sent)) return record
+  if (!isHeld(record, sent) || record.leasedUntil === 0) return record
   const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   const noted = { ...record, leasedUntil: 0, manualFrom: now + Math.max(REFRESH_INTERVAL_MS, askedMs) }
-  if (cause === 'invalid_grant' && noted.status === 'active') return grantRefused(noted, now, askedMs)
-  const trouble = cause === 'invalid_grant' ? 'refused' : cause
+  if (cause === 'invalid_grant') return grantRefused(noted, now, askedMs)
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
   const pausedUntil = now + Math.max(backoffMs, askedMs)
-  const after = { ...noted, trouble, failures: record.failures + 1, pausedUntil }
-  if (after.status !== 'active' || record.status !== 'active' || trouble !== 'refused') return after
+  const after = { ...noted, trouble: cause, failures: record.failures + 1, pausedUntil }
+  if (cause !== 'refused') return after
   // A refusal alone proves nothing: the API must reject the token too, or the platform must refuse again long after it expired.
   const isRepeated = record.trouble === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
   const refusal = record.refusal ?? { at: now, reason: 'refused' }
@@ -293,12 +280,8 @@ function grantRefused(record: ActiveRecord, now: number, askedMs: number): Conne
  * The API rejected an access token that should be valid, and it could not be replaced. Without a refresh token, three
  * rejections a minute apart end the connection.
  */
-export function rejected(
-  record: ConnectionRecord,
-  sent: Pick<Sent, 'consent' | 'refreshes'>,
-  now: number,
-): ConnectionRecord {
-  if (record.status !== 'active' || !isAbout(record, sent) || isExpired(record, now)) return record
+export function rejected(record: ConnectionRecord, sent: SentTokens, now: number): ConnectionRecord {
+  if (!hasTokens(record, sent) || isExpired(record, now)) return record
   if (record.renewable) {
     const refusal = record.refusal ?? (record.trouble === 'refused' ? { at: now, reason: 'refused' } : null)
     return patched(record, { rejections: 1, refusal })
@@ -386,8 +369,14 @@ function patched<R extends ActiveRecord | EndedRecord>(record: R, patch: Partial
   return isSame ? record : { ...record, ...patch }
 }
 
-const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refreshes'>) =>
-  record.consent === sent.consent && record.refreshes === sent.refreshes
+type SentTokens = Pick<Sent, 'consent' | 'refreshes'>
+/** Whether the record still has these tokens. */
+export const hasTokens = (record: ConnectionRecord, sent: SentTokens): record is ActiveRecord =>
+  record.status === 'active' && record.consent === sent.consent && record.refreshes === sent.refreshes
+
+/** Whether the record still has these tokens, and no other process has taken the lease since. */
+const isHeld = (record: ConnectionRecord, sent: Sent): record is ActiveRecord =>
+  hasTokens(record, sent) && record.fence === sent.fence
 
 /** Whether `end` is in the future, by at most `longestMs` and the usual difference between the clocks of two machines. */
 const isWithin = (end: number, now: number, longestMs: number) =>
@@ -397,7 +386,7 @@ const isWithin = (end: number, now: number, longestMs: number) =>
  * For how long no request for tokens is sent, in ms. `manual`: a person or a script asks, which only a pause that the platform asked for
  * binds for longer than 5 s. A pause whose end is further away than it can be comes from a wrong clock, and counts as over.
  */
-export function pauseOf(record: ConnectionRecord, now: number, manual = false): number {
+export function pauseOf(record: ActiveRecord, now: number, manual = false): number {
   const end = manual ? record.manualFrom : record.pausedUntil
   return isWithin(end, now, MAX_RETRY_AFTER_MS) ? end - now : 0
 }
@@ -488,13 +477,14 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
   if (after.status === 'active' && after.consent !== before.consent)
     return [{ type: 'connected', scopes: after.scopes }]
   const events: ConnectionEvent[] = []
-  if (after.failures > before.failures && after.trouble !== null)
+  const tokens = before.status === 'active' ? before : UNTOUCHED
+  if (after.status === 'active' && after.failures > tokens.failures && after.trouble !== null)
     events.push({ type: 'refreshFailed', trouble: after.trouble })
-  const isRefreshed = after.status === 'active' && after.refreshes > before.refreshes
+  const isRefreshed = after.status === 'active' && after.refreshes > tokens.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
   // At the time 0, no token has expired. An expiry is no event, because it does not change the record.
   const [hadEnded, end] = [endOf(before, 0) !== null, endOf(after, 0)]
-  if (!end && (hadEnded || (isRefreshed && before.failures > 0))) events.push({ type: 'recovered' })
+  if (!end && (hadEnded || (isRefreshed && tokens.failures > 0))) events.push({ type: 'recovered' })
   if (end && !hadEnded) events.push({ type: 'revoked', reason: end.reason })
   return events
 }

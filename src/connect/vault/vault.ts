@@ -175,23 +175,6 @@ export class Vault {
   }
 
   /**
-   * Connects an account that needs no consent, such as one with an API key: `requestTokens` logs in. One caller among all
-   * processes logs in, and the others wait for its tokens. Each failure makes the pause before the next attempt longer. Throws
-   * the errors of `requestTokens`, and those of `refresh`.
-   */
-  async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
-    const isDone = (read: ConnectionRecord) =>
-      connection.endOf(read, this.#options.now()) === null &&
-      this.#records.secretsIfReadable(ref, read) !== null
-    const { record, isHolder } = await this.#lease(ref, isDone, false)
-    if (!isHolder) return
-    await this.connect(ref, requestTokens).catch(async (error: unknown) => {
-      await this.#noteFailure(ref, record, error)
-      throw error
-    })
-  }
-
-  /**
    * Checks that the user has this connection, and that its access has not ended for good. A connection that still has its tokens
    * after a refusal passes, because its calls can restore access. `cached`: the record may be a second old. Throws
    * `NotConnectedError`, `ConnectionRevokedError`.
@@ -382,10 +365,7 @@ export class Vault {
   }
 
   async #refresh(ref: ConnectionRef, seen: Opened, manual: boolean): Promise<Opened> {
-    const { consent, refreshes } = seen.record
-    const isDone = (record: ConnectionRecord) =>
-      record.status !== 'active' || record.consent !== consent || record.refreshes !== refreshes
-    const { record, isHolder } = await this.#lease(ref, isDone, manual)
+    const { record, isHolder } = await this.#lease(ref, seen.record, manual)
     const opened = this.#open(ref, record)
     if (!isHolder) return opened
     const { refreshToken } = opened.secrets
@@ -395,35 +375,35 @@ export class Vault {
       const grant = { refreshToken, bxcontext: ref.bxcontext }
       tokens = await this.#send(() => this.#options.oauth.refresh(grant))
     } catch (error) {
-      const after = await this.#noteFailure(ref, record, error)
-      if (isDone(after)) return this.#open(ref, after)
+      const after = await this.#noteFailure(ref, opened.record, error)
+      if (!connection.hasTokens(after, opened.record)) return this.#open(ref, after)
       this.#unended(after)
       throw error
     }
     const received = { issuedAt: this.#options.now(), isRefresh: true }
     const store = (read: ConnectionRecord) =>
-      connection.refreshed(read, record, this.#records.granted(ref, read, tokens, received))
+      connection.refreshed(read, opened.record, this.#records.granted(ref, read, tokens, received))
     return this.#open(ref, await this.#settle(ref, store, tokens))
   }
 
   /**
-   * Takes the lease as soon as no other process has it. Resolves without the lease once `isDone` is true of the record, perhaps
-   * by the work of another process. Throws the error of a pause.
+   * Takes the lease as soon as no other process has it. Resolves without the lease once the record has other tokens than those
+   * that were `seen`, perhaps by the work of another process. Throws the error of a pause.
    */
   async #lease(
     ref: ConnectionRef,
-    isDone: (record: ConnectionRecord) => boolean,
+    seen: ActiveRecord,
     manual: boolean,
   ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
     for (const deadline = performance.now() + this.#options.waitMs; ; ) {
       if (this.#isClosing) throw stopping()
       const { before, after } = await this.#records.change(ref, (record) =>
-        isDone(record)
-          ? record
-          : connection.leased(record, { now: this.#options.now(), leaseMs: this.#leaseMs, manual }),
+        connection.hasTokens(record, seen)
+          ? connection.leased(record, { now: this.#options.now(), leaseMs: this.#leaseMs, manual })
+          : record,
       )
       const isHolder = after !== before
-      if (isHolder || isDone(after)) return { record: after, isHolder }
+      if (isHolder || !connection.hasTokens(after, seen)) return { record: after, isHolder }
       const pauseMs = connection.pauseOf(after, this.#options.now(), manual)
       if (pauseMs > 0) throw await this.#pauseError(after, pauseMs)
       if (performance.now() > deadline)
@@ -467,7 +447,7 @@ export class Vault {
    * Stores that a request for tokens failed and for how long no further one is sent, or that access has ended. Resolves to the
    * record now, as far as it is known. Throws the error if nothing was sent, or if it says nothing about the platform.
    */
-  async #noteFailure(ref: ConnectionRef, sent: ConnectionRecord, error: unknown): Promise<ConnectionRecord> {
+  async #noteFailure(ref: ConnectionRef, sent: ActiveRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()
     const cause = causeOf(error)
     if (!(error instanceof PlatformError) || cause === undefined) {
@@ -523,8 +503,8 @@ export class Vault {
   }
 
   /** The error for a caller whose request is not sent during a pause. */
-  async #pauseError(record: ConnectionRecord, waitMs: number): Promise<PlatformError> {
-    if (record.status === 'active' && record.refusal !== null) this.#unended(record)
+  async #pauseError(record: ActiveRecord, waitMs: number): Promise<PlatformError> {
+    if (record.refusal !== null) this.#unended(record)
     if (await this.credentials.areRefused())
       return new ConfigurationError(
         "the platform refuses this app's credentials, and asking it again is paused",

@@ -137,11 +137,12 @@ function writtenBy(before: ConnectionRecord, after: ConnectionRecord): Heading |
     return deleted('Delete the connection and its tokens')
   if (after.status === 'ended' && before.status !== 'ended')
     return deleted('Mark the connection as ended and delete its tokens')
-  if (after.status === 'active' && after.refusal !== null && before.status === 'active' && !before.refusal)
+  if (after.status !== 'active') return undefined
+  if (before.status !== 'active' || after.consent !== before.consent)
+    return written('Store the tokens, encrypted')
+  if (after.refusal !== null && before.refusal === null)
     return written('Mark access as ended, and keep the tokens until the platform has said it again')
   if (after.fence > before.fence) return { topic: 'lease_taken', title: 'Take the lease for the refresh' }
-  if (after.status !== 'active') return undefined
-  if (after.consent !== before.consent) return written('Store the tokens, encrypted')
   return after.refreshes > before.refreshes ? written('Store the refreshed tokens, encrypted') : undefined
 }
 

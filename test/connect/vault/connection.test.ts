@@ -40,25 +40,34 @@ const tokens = (extra: Partial<GrantedTokens> = {}): GrantedTokens => ({
 
 /** A connection that was granted at `NOW` and expires five minutes later. */
 function active(extra: Partial<GrantedTokens> = {}): ActiveRecord {
-  const record = granted(begin(NO_RECORD), 1, tokens(extra), NOW)
-  if (record.status !== 'active') throw new Error('the consent was not stored')
-  return record
+  return withTokens(granted(begin(NO_RECORD), 1, tokens(extra), NOW))
 }
 
 const MINUTE = 60_000
 
+/** The record, which has tokens. */
+function withTokens(record: ConnectionRecord): ActiveRecord {
+  if (record.status !== 'active') throw new Error('the record has no tokens')
+  return record
+}
+
 const lease = (record: ConnectionRecord, now = NOW, manual = false) =>
-  leased(record, { now, leaseMs: LEASE_MS, manual })
+  leased(withTokens(record), { now, leaseMs: LEASE_MS, manual })
 
 /** A record after a request that was sent under a lease, whatever pauses there are, and failed. */
-function afterFailure(record: ConnectionRecord, cause: FailureCause, now = NOW, retryAfterMs?: number) {
-  const sent = lease({ ...record, manualFrom: 0 }, now, true)
+function fail(record: ConnectionRecord, cause: FailureCause, now = NOW, retryAfterMs?: number) {
+  const sent = lease({ ...withTokens(record), manualFrom: 0 }, now, true)
   return failed(sent, sent, { cause, now, retryAfterMs })
 }
+/** The same record if it keeps its tokens. */
+const afterFailure = (...args: Parameters<typeof fail>) => withTokens(fail(...args))
+/** How long the app, or a person, does not ask. */
+const pauseAfter = (record: ConnectionRecord, now = NOW, manual = false) =>
+  pauseOf(withTokens(record), now, manual)
 
 /** A record that two answers `invalid_grant`, a minute apart, have ended. */
 const twiceRefused = (record: ConnectionRecord) =>
-  afterFailure(afterFailure(record, 'invalid_grant'), 'invalid_grant', NOW + MINUTE)
+  fail(fail(record, 'invalid_grant'), 'invalid_grant', NOW + MINUTE)
 
 const stateOf = (record: ConnectionRecord, now = NOW) => viewOf(record, SCOPES, now).state
 
@@ -146,7 +155,7 @@ describe('the lease', () => {
   })
 
   test('is not taken during a pause of our own; a person waits at most 5 s', () => {
-    let paused: ConnectionRecord = active()
+    let paused = active()
     for (let failure = 0; failure < 5; failure++) paused = afterFailure(paused, 'error')
     for (const now of [NOW, NOW + 15_999]) expect(lease(paused, now)).toBe(paused)
     expect(lease(paused, NOW + 4_999, true)).toBe(paused)
@@ -205,21 +214,21 @@ describe('failures', () => {
     let record: ConnectionRecord = active()
     const pauses = [1, 2, 4, 8, 16, 30, 30].map(() => {
       record = afterFailure(record, 'error')
-      return pauseOf(record, NOW) / 1000
+      return pauseAfter(record) / 1000
     })
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30])
   })
 
   test('pause as long as the platform asks for, at most 5 minutes', () => {
     for (const manual of [false, true]) {
-      expect(pauseOf(afterFailure(active(), 'busy', NOW, 60_000), NOW, manual)).toBe(60_000)
-      expect(pauseOf(afterFailure(active(), 'busy', NOW, 86_400_000), NOW, manual)).toBe(300_000)
+      expect(pauseAfter(afterFailure(active(), 'busy', NOW, 60_000), NOW, manual)).toBe(60_000)
+      expect(pauseAfter(afterFailure(active(), 'busy', NOW, 86_400_000), NOW, manual)).toBe(300_000)
     }
   })
 
   test('a pause that ends later than it can is over: its clock was wrong', () => {
     for (const manual of [false, true])
-      expect(pauseOf(afterFailure(active(), 'error', NOW + 3_600_000), NOW, manual)).toBe(0)
+      expect(pauseAfter(afterFailure(active(), 'error', NOW + 3_600_000), NOW, manual)).toBe(0)
   })
 
   test.each([
@@ -234,7 +243,7 @@ describe('failures', () => {
 })
 
 describe('a refusal counts as the end of access', () => {
-  const reject = (record: ConnectionRecord, now = NOW) => rejected(record, record, now)
+  const reject = (record: ActiveRecord, now = NOW) => withTokens(rejected(record, record, now))
 
   test('if the API rejects the token, before or after it', () => {
     expect(stateOf(reject(afterFailure(active(), 'refused')))).toBe('revoked')
@@ -273,7 +282,7 @@ describe('invalid_grant', () => {
   })
 
   test('ends access if it comes again a minute later, at the time of the first', () => {
-    const over = afterFailure(refused, 'invalid_grant', NOW + MINUTE)
+    const over = fail(refused, 'invalid_grant', NOW + MINUTE)
     expect(over).toMatchObject({ status: 'ended', names: 'names' })
     expect(over).not.toHaveProperty('tokens')
     expect(viewOf(over, SCOPES, NOW + MINUTE)).toEqual(ended)
@@ -282,14 +291,14 @@ describe('invalid_grant', () => {
   test('that comes again within the minute, or from a clock that is behind, delays the second question no further', () => {
     const again = afterFailure(refused, 'invalid_grant', NOW + MINUTE - 1)
     expect(again).toMatchObject({ status: 'active', refusal: { at: NOW } })
-    expect(pauseOf(again, NOW + MINUTE)).toBe(0)
+    expect(pauseAfter(again, NOW + MINUTE)).toBe(0)
     const behind = afterFailure(refused, 'invalid_grant', NOW - 3_600_000)
-    expect(pauseOf(behind, NOW - 3_600_000)).toBe(MINUTE)
+    expect(pauseAfter(behind, NOW - 3_600_000)).toBe(MINUTE)
   })
 
   test('with a Retry-After is not asked about again before that, by the app or a person', () => {
     const asked = afterFailure(active(), 'invalid_grant', NOW, 200_000)
-    expect([pauseOf(asked, NOW), pauseOf(asked, NOW, true)]).toEqual([200_000, 200_000])
+    expect([pauseAfter(asked), pauseAfter(asked, NOW, true)]).toEqual([200_000, 200_000])
   })
 
   test('stays the end during an outage and over a call that the API accepts', () => {
@@ -304,11 +313,14 @@ describe('invalid_grant', () => {
 })
 
 test('without a refresh token, three rejections a minute apart end a connection', () => {
-  let record: ConnectionRecord = active({ renewable: false, dueAt: null, expiresAt: null })
-  for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms)) record = rejected(record, record, now)
-  expect(record.status).toBe('active')
-  record = rejected(record, record, NOW + 120_000)
-  expect(record).toMatchObject({ status: 'ended', endedReason: 'rejected', names: 'names' })
+  let record = active({ renewable: false, dueAt: null, expiresAt: null })
+  for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms))
+    record = withTokens(rejected(record, record, now))
+  expect(rejected(record, record, NOW + 120_000)).toMatchObject({
+    status: 'ended',
+    endedReason: 'rejected',
+    names: 'names',
+  })
 })
 
 test('without a refresh token, a connection ends with its access token', () => {
@@ -343,7 +355,7 @@ describe('a call', () => {
 
   test('shows that its scope is granted, whatever the platform calls its scopes, also after a refresh', () => {
     const names = { scopes: ['https://platform.example/leads.readonly', 'CATALOGUES'] }
-    const working = called(active(names), CONSENT, ok, NOW)
+    const working = withTokens(called(active(names), CONSENT, ok, NOW))
     const later = refreshed(working, working, tokens(names))
     expect(viewOf(later, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['catalogues'] })
     expect(stateOf(called(later, CONSENT, { ...ok, scope: 'catalogues' }, NOW))).toBe('active')
@@ -393,8 +405,7 @@ describe('the lifetime of a token', () => {
     [2_000, 2_000],
     [0, 5_000],
   ])('a token that lives for %d ms is not refreshed again for %d ms', (lifeMs, intervalMs) => {
-    const record = refreshed(active(), active(), tokens({ expiresAt: NOW + lifeMs }))
-    if (record.status !== 'active') throw new Error('the tokens were not stored')
+    const record = withTokens(refreshed(active(), active(), tokens({ expiresAt: NOW + lifeMs })))
     expect(refreshableIn(record, NOW)).toBe(intervalMs)
     expect(refreshableIn(record, NOW + intervalMs)).toBe(0)
     expect(refreshableIn(record, NOW - 3_600_000)).toBe(0)

@@ -180,6 +180,17 @@ describe('a refresh that fails', () => {
     expect(await setup.token()).toBe('next')
   })
 
+  test('is followed by a pause that a person ends, also while a call of the app runs into it', async () => {
+    setup = await expiredSetup()
+    setup.endpoint.answers(...Array(5).fill(oauthError('server_error', 500)), tokens())
+    for (let failure = 0; failure < 5; failure++) {
+      await expect(setup.vault.refresh(REF)).rejects.toMatchObject(OUTAGE)
+      setup.later(5)
+    }
+    const results = Promise.allSettled([setup.token(), setup.vault.refresh(REF)])
+    expect(await results).toMatchObject([{ reason: OUTAGE }, { value: true }])
+  })
+
   test.each<[what: string, answer: Scripted]>([
     ['an outage', oauthError('server_error', 500)],
     ['a refusal', oauthError('invalid_request')],

@@ -2,13 +2,11 @@
 import { expect, test } from 'vitest'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, consent, GRANTED, REF, type VaultSetup } from '../../support/vault.ts'
+import { connectedSetup, consent, REF, type VaultSetup } from '../../support/vault.ts'
 
 type Step = (setup: VaultSetup) => Promise<unknown>
 
 const EXPECTED = ['store_unavailable', 'platform_unavailable', 'connection_revoked']
-const OTHER = { ...REF, bxcontext: 'other' }
-const logIn: Step = ({ vault }) => vault.logIn(OTHER, async () => ({ ...GRANTED, expiresIn: 3_600 }))
 const token: Step = (setup) => setup.token()
 
 /** The connection gives tokens to every process, and no refresh token was sent twice. */
@@ -56,15 +54,6 @@ test.each<[during: string, what: string, act: Step, isWell: Step, answers?: Scri
     async ({ vault }) => {
       await vault.disconnect(REF)
       expect(await vault.list(REF.userId)).toEqual([])
-    },
-  ],
-  [
-    'a log-in',
-    'the next one gets tokens',
-    logIn,
-    async (setup) => {
-      await logIn(setup)
-      expect(await setup.vault.accessToken(OTHER)).toBe('access-0')
     },
   ],
 ])('after a fault during %s, %s', (_during, _what, act, isWell, answers = rotating()) =>

@@ -27,7 +27,9 @@ export type FirstPartyAccess = TokenSource & { readonly id: string }
 const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
 
 /** The errors that say that a record has no valid tokens. */
-const NO_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
+const WITHOUT_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
+/** Stands for the tokens of a login. The platform never sees it: refreshing it logs in. */
+const NOT_LOGGED_IN = 'not logged in'
 
 /** The vault of first-party tokens. */
 export const createFirstPartyVault = (
@@ -37,8 +39,9 @@ export const createFirstPartyVault = (
 
 /**
  * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and refreshed
- * like users' tokens. If there are no valid tokens, the source logs in; concurrent callers and processes share a login. Its methods
- * throw `ConfigurationError` if the platform rejects the credentials, and the errors of `Vault.accessToken`.
+ * like users' tokens. If there are no valid tokens, a record is stored whose refresh is the login. So callers and processes share a
+ * login and the pause after one that failed. Only processes that find no record at the same moment log in twice. The methods throw
+ * `ConfigurationError` if the platform rejects the credentials, and the errors of `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, log, now = Date.now, email, apiKey, subscriptionKey, tenantId = '' } = options
@@ -49,19 +52,29 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   const ref = { userId, bxcontext: tenantId }
   const client = { clientId: email, clientSecret: JSON.stringify([apiKey, subscriptionKey, tenantId]) }
   const vault = createFirstPartyVault({ store, keys, log, now, client }, ({ refreshToken }) =>
-    refresh(options, refreshToken),
+    refreshToken === NOT_LOGGED_IN ? logIn(options) : refresh(options, refreshToken),
   )
   const source = vault.tokenSource(ref)
 
+  let beginning: Promise<unknown> | undefined
+  const begin = () => {
+    const tokens = { accessToken: NOT_LOGGED_IN, refreshToken: NOT_LOGGED_IN }
+    beginning ??= vault
+      .connect(ref, async () => ({ ...tokens, expiresIn: undefined, scopes: undefined }))
+      .finally(() => {
+        beginning = undefined
+      })
+    return beginning
+  }
+
   /** Gets a token. Logs in first if there are no valid tokens. */
   async function withLogin(getToken: () => Promise<string>): Promise<string> {
-    try {
-      return await getToken()
-    } catch (error) {
-      if (!NO_TOKENS.some((kind) => error instanceof kind)) throw error
-      await vault.logIn(ref, () => logIn(options))
-      return source.accessToken()
-    }
+    const token = await getToken().catch(async (error: unknown) => {
+      if (!WITHOUT_TOKENS.some((kind) => error instanceof kind)) throw error
+      await begin()
+      return NOT_LOGGED_IN
+    })
+    return token === NOT_LOGGED_IN ? source.refresh(token) : token
   }
 
   const id = `${FIRST_PARTY.name}:${userId}:${tenantId}`

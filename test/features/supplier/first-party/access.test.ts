@@ -56,8 +56,9 @@ describe('a token', () => {
   })
 
   test('comes from one more login when the refresh token has expired', async () => {
-    const access = open()
+    const access = openWithClock()
     await call(access)
+    access.later(5_000)
     await platform.post('/sandbox/expire')
     await platform.post('/sandbox/expire-refresh-tokens')
     await Promise.all(Array.from({ length: 50 }, () => call(access)))
@@ -84,14 +85,15 @@ describe('a token', () => {
 
 describe('several processes with one store', () => {
   /** What two processes have: each its own connection to the file of the store. */
-  function openTwo(now = Date.now) {
+  function openTwo(now: () => number) {
     const file = `${platform.dir}/store`
     const keys = [newKey()]
     return [0, 1].map(() => open({ store: openSqlite({ file, now }), keys, now }))
   }
 
-  test('log in once together, and refresh an expired token once', async () => {
-    const both = openTwo()
+  test('share the login of the first, and refresh an expired token once', async () => {
+    let time = Date.now()
+    const both = openTwo(() => time)
     const ask = () =>
       Promise.all(
         both.flatMap((access) =>
@@ -101,9 +103,11 @@ describe('several processes with one store', () => {
           }),
         ),
       )
+    await both[0]?.source.accessToken()
     const first = await ask()
     expect(new Set(first).size, first[0]).toBe(1)
     await expectAnswers([200])
+    time += 5_000
     await platform.post('/sandbox/expire')
     const second = await ask()
     expect(new Set([...first, ...second]).size, second[0]).toBe(2)
@@ -167,8 +171,11 @@ test('the subscription key is sent with every call, including login and refresh'
     else if (req.headers.authorization === 'Bearer a') res.writeHead(401).end()
     else res.end(req.method === 'POST' ? '{"id":1}' : '[]')
   })
-  const { api, source, close: closeAccess } = openAccess(`http://127.0.0.1:${port}`)
+  let time = Date.now()
+  const { api, source, close: closeAccess } = openAccess(`http://127.0.0.1:${port}`, { now: () => time })
   await source.accessToken()
+  // The API rejects the token, which is then replaced at most once in 5 s.
+  time += 5_000
   const call = { path: '/anything', scope: '', schema: z.unknown() }
   await api.get(source, call)
   await api.post(source, call, {})
