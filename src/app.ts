@@ -3,7 +3,7 @@ import { browserSession, connectRoutes, redirectFailedCallback } from './connect
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
-import type { FeatureParts } from './web/feature.ts'
+import type { FeatureParts, Part } from './web/feature.ts'
 import { connectPageRoute } from './web/pages/connect-page.ts'
 import { connectionGuard } from './web/pages/connection-guard.ts'
 import {
@@ -14,13 +14,11 @@ import {
   homeRoute,
 } from './web/pages/connections.ts'
 import { customerViewRoute } from './web/pages/customer-view.ts'
-import { notices } from './web/pages/flash.ts'
 import { assets, pages } from './web/pages/pages.ts'
 import { textualPath, unsafeRequests } from './web/requests/csrf.ts'
 import { errorHandler, notFound } from './web/requests/error-page.ts'
 import { healthRoutes } from './web/requests/health.ts'
-import { noteMount, type Part } from './web/requests/mount.ts'
-import { requestLog } from './web/requests/request-log.ts'
+import { noteMount, requestLog } from './web/requests/request-log.ts'
 import { securityHeaders } from './web/requests/security-headers.ts'
 import { OPEN_DEMO } from './web/sign-in/demo-sign-in.ts'
 import { sessions } from './web/sign-in/session.ts'
@@ -44,7 +42,7 @@ async function linksOf(
   return (await Promise.all(links)).flat()
 }
 
-type Parts = Record<'server' | 'open' | 'middleware' | 'core' | 'features', Part[]>
+type Parts = Record<'server' | 'open' | 'middleware' | 'core' | 'features' | 'pages', Part[]>
 
 /** Everything that has routes, in the order in which it is mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
@@ -66,22 +64,25 @@ export function partsOf(dependencies: Dependencies): Parts {
     open: [{ path: '/health', router: healthRoutes(store, drainSignal) }],
     middleware: parts.flatMap(({ middleware }) => middleware ?? []),
     core: [
-      { path: '/', router: signIn.routes },
-      { path: '/', router: homeRoute(ofConnections) },
-      ...(platform.sandboxUrl ? [{ path: '/customer-view', router: customerViewRoute() }] : []),
-      { path: '/', router: connectPageRoute(ofConnections) },
       { path: '/connect', router: connectRoutes(flow) },
       { path: '/connections', router: connectionsRoutes(ofConnections) },
     ],
     features: parts.flatMap(({ routes }) => routes ?? []),
+    // At `/`, each of them is asked about every request that reaches it.
+    pages: [
+      { path: '/', router: signIn.routes },
+      { path: '/', router: homeRoute(ofConnections) },
+      { path: '/', router: connectPageRoute(ofConnections) },
+      ...(platform.sandboxUrl ? [{ path: '/customer-view', router: customerViewRoute() }] : []),
+    ],
   }
 }
 
-/** Mounts each part as one layer, so that a request skips the parts of other paths. The guard protects what is below a connection. */
-function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bxcontext: string }>): void {
-  for (const { path, router } of parts) {
+/** Mounts each part as one layer, so that a request skips the parts of other paths. The guard stands before those that need it. */
+function mount(app: Express, parts: readonly Part[], guard: RequestHandler<{ bxcontext: string }>): void {
+  for (const { path, router, needsConnection } of parts) {
     const part = Router({ mergeParams: true }).use(noteMount(path))
-    if (guard && path.startsWith('/connections/:bxcontext')) part.use<{ bxcontext: string }>(guard)
+    if (needsConnection) part.use<{ bxcontext: string }>(guard)
     app.use(path, part.use(router))
   }
 }
@@ -98,29 +99,32 @@ export function createApp(dependencies: Dependencies): Express {
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
     environment: config.environment,
+    keys,
+    baseUrl,
     connectionName: (ref: ConnectionRef) => connectionName(vault, ref),
     warning,
     linksToSignIn: !signIn.isDemo,
     sandboxUrl: platform.sandboxUrl,
-    connectUrl: `${baseUrl}/connect`,
     navigation: parts.flatMap((part) => part.navigation ?? []),
     sections: parts.flatMap((part) => part.sections ?? []),
   }
   const mounted = partsOf(dependencies)
-  app.use(requestLog(log), notices(keys, baseUrl), pages(shown), securityHeaders(baseUrl), textualPath)
+  const guard = connectionGuard(vault)
+  app.use(requestLog(log), pages(shown), securityHeaders(baseUrl), textualPath)
   // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
-  mount(app, mounted.server)
+  mount(app, mounted.server, guard)
 
   app.use('/assets', assets)
-  mount(app, mounted.open)
+  mount(app, mounted.open, guard)
   app.use(unsafeRequests(baseUrl))
   const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
-  mount(app, mounted.middleware)
-  // Disconnecting, testing and renewing also work on a connection that has ended, so they are not behind the guard.
-  mount(app, mounted.core)
-  mount(app, mounted.features, connectionGuard(vault))
+  mount(app, mounted.middleware, guard)
+  // Before the features: disconnecting, testing and renewing also work on a connection that has ended.
+  mount(app, mounted.core, guard)
+  mount(app, mounted.features, guard)
+  mount(app, mounted.pages, guard)
 
   app.use(notFound)
   // Error handlers from here on.

@@ -15,11 +15,11 @@ export type {
   FeatureParts,
   Finding,
   Gauge,
+  Part,
   PathOf,
   ToolOf,
   Tools,
 } from './feature.ts'
-export { noteMount, type Part } from './requests/mount.ts'
 
 // Who is asking, and about which connection.
 
@@ -32,12 +32,12 @@ export { currentUser, requireUser, signIn, type User } from './sign-in/user.ts'
 
 export { format } from './pages/format.ts'
 export { sendVersion } from './pages/live.ts'
-export { assets, type PageSection, pages } from './pages/pages.ts'
+export type { PageSection } from './pages/pages.ts'
 export { badInput, WebError } from './requests/errors.ts'
 export { returnToField, switchField, textField } from './requests/form-fields.ts'
 export { problemOf } from './requests/problem.ts'
 export { rejectForm } from './requests/rejected-form.ts'
-export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './requests/respond.ts'
+export { sendPageOrJson, sendResultOrRedirect, wantsJson } from './requests/respond.ts'
 export { texts as webTexts } from './texts.ts'
 
 // Lists of the platform, page by page.
@@ -49,5 +49,5 @@ export { type ListFields, pageQuery } from './pages/paging.ts'
 
 export { healthRoutes, readiness } from './requests/health.ts'
 export { recordFailure } from './requests/problem.ts'
-export { onRequest, requestLog } from './requests/request-log.ts'
+export { noteMount, onRequest, requestLog } from './requests/request-log.ts'
 export { securityHeaders } from './requests/security-headers.ts'

@@ -1,3 +1,4 @@
+import type { Router } from 'express'
 import type { Logger } from 'pino'
 import type { Assumption, Connect, ConnectionRef, Http, HttpPools, Reencryption } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
@@ -6,7 +7,6 @@ import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from './pages/connection-actions.ts'
 import type { ConnectionLink } from './pages/connections.ts'
 import type { PageSection } from './pages/pages.ts'
-import type { Part } from './requests/mount.ts'
 
 /**
  * A removable part of the app. It is the folder `src/features/NAME`, whose `index.ts` default-exports this value. The app finds
@@ -57,13 +57,26 @@ export interface FeatureDeps {
   readonly shutdownSignal: AbortSignal
 }
 
+/** A router, and where `app.ts` mounts it: `app.use(path, router)`. */
+export interface Part {
+  /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log and the metrics name it. */
+  path: string
+  /** Its routes, and those of routers that it uses without a path, are below the path. Routes below another path are another part. */
+  router: Router
+  /**
+   * Puts the guard before the router: the signed-in user must have the connection `:bxcontext` of the path, and its access must not
+   * have ended. Handlers then call `connectionRef`, which throws without the guard.
+   */
+  needsConnection?: boolean
+}
+
 /** What a feature adds to a running app; all of it is optional. */
 export interface FeatureParts {
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: Part[]
   /**
-   * Mounted after sessions and CSRF protection, for signed-in users. Below `/connections/:bxcontext/`, the connection is there and
-   * has not ended, and handlers call `connectionRef`. Elsewhere they must call `requireUser`, which throws if nobody is signed in.
+   * Mounted after sessions and CSRF protection. Handlers of a part without `needsConnection` must call `requireUser`, which throws if
+   * nobody is signed in.
    */
   routes?: Part[]
   /** Mounted after sessions and CSRF protection, in front of the core's routes, such as those of the connect flow. */

@@ -59,7 +59,7 @@ export const probe: NamedFeature = {
   create: ({ connect }) => ({
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
     routes: [
-      { path: '/connections/:bxcontext/probe', router: probeRoutes(connect) },
+      { path: '/connections/:bxcontext/probe', needsConnection: true, router: probeRoutes(connect) },
       { path: '/probe/session', router: sessionRoutes() },
     ],
     serverRoutes: [{ path: '/probe/server', router: Router().get('/', notFound) }],

@@ -1,7 +1,8 @@
 import type { IRoute, Router } from 'express'
 import { partsOf } from '../../src/app.ts'
 import type { Dependencies } from '../../src/dependencies.ts'
-import { type Part, templateOf } from '../../src/web/requests/mount.ts'
+import type { Part } from '../../src/web/feature.ts'
+import { templateOf } from '../../src/web/requests/request-log.ts'
 
 /** The routes of a part, each with its whole path. */
 export const routesOf = ({ path, router }: Part): { path: string; route: IRoute }[] =>
@@ -14,7 +15,7 @@ const isRouter = (handler: unknown): handler is Router => typeof handler === 'fu
 
 /** The paths of all routes for browsers, with this text in the place of each parameter. */
 export function browserPaths(dependencies: Dependencies, parameter: string): string[] {
-  const { open, core, features } = partsOf(dependencies)
-  const paths = [...open, ...core, ...features].flatMap(routesOf).map(({ path }) => path)
+  const { open, core, features, pages } = partsOf(dependencies)
+  const paths = [...open, ...core, ...features, ...pages].flatMap(routesOf).map(({ path }) => path)
   return [...new Set(paths)].map((path) => path.replaceAll(/:\w+/g, parameter))
 }

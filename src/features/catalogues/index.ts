@@ -17,7 +17,9 @@ export default {
     },
   },
   create: (deps) => ({
-    routes: [{ path: '/connections/:bxcontext/catalogues', router: cataloguesRoutes(deps) }],
+    routes: [
+      { path: '/connections/:bxcontext/catalogues', needsConnection: true, router: cataloguesRoutes(deps) },
+    ],
     connectionLinks: async () => [{ path: '/catalogues', label: texts.title }],
   }),
 } satisfies Feature

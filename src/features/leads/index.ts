@@ -16,7 +16,7 @@ export default {
     },
   },
   create: ({ connect }) => ({
-    routes: [{ path: '/connections/:bxcontext/leads', router: leadsRoutes(connect) }],
+    routes: [{ path: '/connections/:bxcontext/leads', needsConnection: true, router: leadsRoutes(connect) }],
     connectionLinks: async () => [{ path: '/leads', label: texts.title }],
   }),
 } satisfies Feature

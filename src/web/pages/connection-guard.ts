@@ -19,8 +19,8 @@ export const connectionIn = (req: Request<{ bxcontext: string }>): ConnectionRef
 })
 
 /**
- * Guards the routes below `/connections/:bxcontext/`: the signed-in user must have the connection, and its access must not have
- * ended. For GET and HEAD, its state may be a second old. Throws `unauthenticated` (401), `not_connected` (404),
+ * The guard of each part that `needsConnection`: the signed-in user must have the connection in the URL, and its access must not
+ * have ended. For GET and HEAD, its state may be a second old. Throws `unauthenticated` (401), `not_connected` (404),
  * `connection_revoked` (409).
  */
 export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: string }> {
@@ -33,12 +33,8 @@ export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: strin
   }
 }
 
-/**
- * The connection in the URL, which the guard has found. Throws an error for developers if the router is not a part with a path
- * below `/connections/:bxcontext/`.
- */
+/** The connection in the URL, which the guard has found. Throws an error for developers if no guard stands before the router. */
 export function connectionRef({ guarded }: Pick<Request, 'guarded'>): ConnectionRef {
-  if (!guarded)
-    throw new Error('connectionRef(req) needs a part whose path begins with /connections/:bxcontext/')
+  if (!guarded) throw new Error('connectionRef(req) needs a part with `needsConnection: true`')
   return guarded
 }

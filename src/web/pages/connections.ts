@@ -297,7 +297,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
     const location = '/connections'
-    if (notice) req.leaveNotice?.(notice, location)
+    if (notice) req.leaveNotice(notice, location)
     return location
   },
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),

@@ -1,15 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import express, { type Request, type RequestHandler } from 'express'
-import type { ConnectionRef } from '../../connect/index.ts'
+import type { ConnectionRef, EncryptionKey } from '../../connect/index.ts'
 import type { Notice } from '../requests/respond.ts'
 import { pathOf } from '../requests/return-to.ts'
 import { currentUser } from '../sign-in/user.ts'
 import { texts } from '../texts.ts'
 import { isCustomerView } from './customer-view.ts'
+import { flashes } from './flash.ts'
 import { format } from './format.ts'
 
 declare module 'express-serve-static-core' {
+  interface Request {
+    /** Keeps a notice for the page at `location`, where this answer redirects. */
+    leaveNotice(notice: Notice, location: string): void
+  }
   interface Response {
     /** Renders a template in `views`, such as `app/home`. `keepNotice`: leaves the notice to the next page. */
     page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
@@ -40,33 +45,27 @@ const views = fileURLToPath(new URL('../../../views', import.meta.url))
 
 export interface PagesOptions {
   environment: 'production' | 'development' | 'test'
+  /** The app's public origin, and the keys of its encrypted cookies. */
+  baseUrl: string
+  keys: readonly EncryptionKey[]
   /** Shown on every page. */
-  warning?: string | null
+  warning: string | null
   /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
-  linksToSignIn?: boolean
+  linksToSignIn: boolean
   /** The sandbox's address, if pages can link to it. */
-  sandboxUrl?: string | undefined
-  /** The address of the page that links lead to. */
-  connectUrl?: string
+  sandboxUrl: string | undefined
   /** What a user knows a connection by; null: there is none. */
-  connectionName?(ref: ConnectionRef): Promise<string | null>
+  connectionName(ref: ConnectionRef): Promise<string | null>
   /** Links in the header, for signed-in users. */
-  navigation?: readonly { href: string; label: string }[]
+  navigation: readonly { href: string; label: string }[]
   /** What features add to pages. */
-  sections?: readonly PageSection[]
+  sections: readonly PageSection[]
 }
 
-/** Adds `res.page()`. Templates escape their output. */
+/** Adds `res.page()`, `res.loadSections()` and `req.leaveNotice()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
-  const {
-    environment,
-    warning = null,
-    linksToSignIn = false,
-    sandboxUrl,
-    connectUrl,
-    navigation = [],
-    sections = [],
-  } = options
+  const { environment, keys, baseUrl, warning, linksToSignIn, sandboxUrl, navigation, sections } = options
+  const flashOf = flashes(keys, baseUrl)
   const eta = new Eta({ views, cache: environment === 'production' })
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
@@ -78,7 +77,7 @@ export function pages(options: PagesOptions): RequestHandler {
         linksToSignIn,
         navigation,
         sandboxUrl,
-        connectUrl,
+        connectUrl: `${baseUrl}/connect`,
         currentPath: pathOf(req),
         texts,
         styles: [],
@@ -91,17 +90,19 @@ export function pages(options: PagesOptions): RequestHandler {
       const added = sections.filter((section) => section.page === page)
       return Promise.all(added.map(async ({ view, load }) => ({ view, ...(await load(req)) })))
     }
+    const flash = flashOf(req, res)
+    req.leaveNotice = flash.leave
     res.page = (view, data) => {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
       const user = currentUser(req)
       if (!user) return render(view, data, null)
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
-      const notice = keepNotice || isUpdate ? null : req.takeNotice?.()
+      const notice = keepNotice || isUpdate ? null : flash.take()
       const named =
-        typeof bxcontext === 'string' ? options.connectionName?.({ userId: user.id, bxcontext }) : undefined
+        typeof bxcontext === 'string' ? options.connectionName({ userId: user.id, bxcontext }) : undefined
       Promise.resolve(named)
-        .then((connectionName) => render(view, { connectionName, ...data }, notice ?? null))
+        .then((connectionName) => render(view, { connectionName, ...data }, notice))
         .catch(next)
     }
     next()

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
 import { requestContext } from '../../connect/index.ts'
-import { templateOf } from './mount.ts'
 
 /** Why a request failed, for its log line: selected fields, never a whole error. */
 export interface Failure {
@@ -38,8 +37,21 @@ declare module 'express-serve-static-core' {
   }
   interface Locals {
     failure?: Failure
+    mountPath?: string
   }
 }
+
+/** Runs before the router of a part. Notes the path for the log, since `req.baseUrl` has the values of its parameters. */
+export const noteMount =
+  (path: string): RequestHandler =>
+  (_req, res, next) => {
+    res.locals.mountPath = path
+    next()
+  }
+
+/** The path of a route of a part, such as `/connections/:bxcontext/leads/:id`. */
+export const templateOf = (mountPath: string, routePath: string): string =>
+  (mountPath === '/' ? '' : mountPath) + (routePath === '/' && mountPath !== '/' ? '' : routePath)
 
 /**
  * Gives a request an id, sets `X-Request-Id`, and logs one line when the response ends. The line includes the route but not the

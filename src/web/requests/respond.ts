@@ -52,7 +52,7 @@ export async function sendResultOrRedirect(
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void sendJson(res.status(status), json)
-  if (notice !== undefined) req.leaveNotice?.({ text: notice, ...rest }, location)
+  if (notice !== undefined) req.leaveNotice({ text: notice, ...rest }, location)
   res.redirect(303, location)
 }
 

@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createApp, partsOf } from '../../../src/app.ts'
+import type { Part } from '../../../src/web/feature.ts'
 import { connectionRef } from '../../../src/web/pages/connection-guard.ts'
 import { sharedApp } from '../../support/app.ts'
 import { aMinuteApart, connected, newUser, signedIn } from '../../support/flow.ts'
@@ -17,8 +18,8 @@ afterEach(async () => {
 })
 
 /** The app with a further feature, which has this part and a link to it; resolves to its address. */
-async function withPart(path: string, router: Router): Promise<string> {
-  const feature = { routes: [{ path, router }], navigation: [{ href: path, label: 'Added' }] }
+async function withPart(part: Part): Promise<string> {
+  const feature = { routes: [part], navigation: [{ href: part.path, label: 'Added' }] }
   own = await serve(createApp({ ...app.services, parts: [feature, ...app.services.parts] }))
   return `http://localhost:${own.port}`
 }
@@ -38,7 +39,7 @@ describe('a middleware of an owner', () => {
     '/connections/harbour-homes/probe/P1',
     '/connections/x/unknown',
   ])('on /connections/*rest is called for %s', async (path) => {
-    const url = await withPart('/connections/*rest', Router().use(answering))
+    const url = await withPart({ path: '/connections/*rest', router: Router().use(answering) })
     const visitor = await signedIn({ url, platform: app.platform }, newUser())
     expect((await visitor.get(url + path)).json()).toEqual({ at: path })
   })
@@ -86,7 +87,8 @@ describe('what a feature mounts below a connection', () => {
   })
 
   test('is asked after one read through the cache to read, and of the store to change something', async () => {
-    const url = await withPart('/connections/:bxcontext/guarded', Router().use(answering))
+    const path = '/connections/:bxcontext/guarded'
+    const url = await withPart({ path, needsConnection: true, router: Router().use(answering) })
     const visitor = await connectedAt(url)
     const required = vi.spyOn(app.services.connect.vault, 'requireConnection')
     await visitor.get(`${url}/connections/harbour-homes/guarded`)
@@ -95,31 +97,33 @@ describe('what a feature mounts below a connection', () => {
   })
 
   test('is not asked either where the path of the part is that of the connection', async () => {
-    const url = await withPart('/connections/:bxcontext', Router().get('/notes', answering))
+    const router = Router().get('/notes', answering)
+    const url = await withPart({ path: '/connections/:bxcontext', needsConnection: true, router })
     const visitor = await signedIn({ url, platform: app.platform }, newUser())
     const answer = await visitor.get(`${url}/connections/harbour-homes/notes`, JSON_TYPE)
     expect(answer.json()).toMatchObject({ code: 'not_connected' })
   })
 })
 
-test('a router below another path has no connection, and says which path it needs', async () => {
+test('a part that does not need the connection has none, wherever it is, and an error tells its developer what to add', async () => {
   const router = Router().get('/', (req, res) => void res.json(connectionRef(req)))
-  const url = await withPart('/reports', router)
-  const visitor = await signedIn({ url, platform: app.platform }, newUser())
-  expect((await visitor.get(`${url}/reports`)).status).toBe(500)
-  expect(() => connectionRef({})).toThrow('/connections/:bxcontext/')
+  const url = await withPart({ path: '/connections/:bxcontext/reports', router })
+  const visitor = await connectedAt(url)
+  expect((await visitor.get(`${url}/connections/harbour-homes/reports`)).status).toBe(500)
+  expect(() => connectionRef({})).toThrow('needsConnection: true')
 })
 
 test('a page of a mounted router marks its item in the menu', async () => {
   const page: RequestHandler = (_req, res) => res.page('app/home', { title: 'Reports', requestedScopes: [] })
-  const url = await withPart('/reports', Router().get('/', page))
+  const url = await withPart({ path: '/reports', router: Router().get('/', page) })
   const visitor = await signedIn({ url, platform: app.platform }, newUser())
   const { text } = await visitor.get(`${url}/reports?year=1`)
   expect(text).toMatch(/<a href="\/reports" aria-current="page">/)
 })
 
 test('the log has the template of a route, in its own letters, and no bxcontext', async () => {
-  const url = await withPart('/connections/:bxcontext/reports', Router().get('/:id', answering))
+  const router = Router().get('/:id', answering)
+  const url = await withPart({ path: '/connections/:bxcontext/reports', needsConnection: true, router })
   const visitor = await connectedAt(url)
   const from = app.logLines.length
   await visitor.get(`${url}/Connections/harbour-homes/Reports/7/`)

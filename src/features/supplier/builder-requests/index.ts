@@ -35,7 +35,7 @@ export default {
     })
     return {
       serverRoutes: [{ path: '/webhooks/platform', router: webhookRoutes(settings, events, log) }],
-      routes: [{ path: '/connections/:bxcontext/builder-requests', router }],
+      routes: [{ path: '/connections/:bxcontext/builder-requests', needsConnection: true, router }],
       connectionLinks: async (ref) => [
         { path: '/builder-requests', label: texts.title, count: await pending.count(ref) },
       ],

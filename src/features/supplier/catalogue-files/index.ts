@@ -24,7 +24,9 @@ export default {
     const sender = new Sender({ records, api, source, log })
     const options = { records, sender, catalogues: createCatalogues(api), vault, grants: createGrants(store) }
     return {
-      routes: [{ path: '/connections/:bxcontext/catalogues', router: importRoutes(options) }],
+      routes: [
+        { path: '/connections/:bxcontext/catalogues', needsConnection: true, router: importRoutes(options) },
+      ],
       sections: [importSection(records)],
       connectionLinks: async (ref) =>
         (await records.list())
