@@ -20,7 +20,7 @@ export abstract class AppError extends Error {
   abstract readonly status: number
   /** A short summary for users (RFC 9457 section 3.1.3), who then also read the message. If null, pages have texts for the code. */
   abstract readonly title: string | null
-  /** Tells an error handler of Express, as `http-errors` does, that callers may see the message (docs/use-the-core.md). */
+  /** Tells an error handler of Express, as `http-errors` does, that callers may see the message (docs/guides.md). */
   readonly expose = true
   readonly retryAfterMs: number | undefined
   readonly reason: string | undefined

@@ -15,7 +15,7 @@ const KEY = newKey()
 const vaultOn = (store: KeyValueStore) =>
   new Vault({ platform, store, keys: [KEY], oauth: oauthFor('http://127.0.0.1:9'), log: createLog('silent') })
 
-test.skipIf(!REDIS)(`a backup of Redis is restored as docs/deploy.md says${withRedis}`, async () => {
+test.skipIf(!REDIS)(`a backup of Redis is restored as docs/operations.md says${withRedis}`, async () => {
   const temp = tempDir()
   onTestFinished(temp.remove)
   const redis = await startRedis()

@@ -1,7 +1,7 @@
-/** Follows the recipes of docs/deploy.md with the commands and the code that are written there. */
+/** Follows the guides of docs/guides.md with the commands that are written there, and their examples. */
 import { execFile, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -19,9 +19,9 @@ import { createVisitor } from '../support/visitor.ts'
 
 const exec = promisify(execFile)
 
-/** The code blocks of a section, in their order. */
+/** The commands of a guide, in their order. */
 function blocksOf(heading: string): string[] {
-  const [, section = ''] = read('docs/deploy.md').split(`\n## ${heading}\n`)
+  const [, section = ''] = read('docs/guides.md').split(`\n## ${heading}\n`)
   const [text = ''] = section.split('\n## ')
   return [...text.matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, code = '']) => code)
 }
@@ -48,11 +48,11 @@ async function receiver(statuses: number[] = []) {
 }
 
 test('Tracing: a trace has the requests of the app and to the platform, and no secret', async () => {
-  const [install = '', code = '', start = ''] = blocksOf('Tracing')
+  const [install = '', start = ''] = blocksOf('Tracing')
   const dir = folderWith('src', 'views')
   writeFileSync(join(dir, 'package.json'), '{ "private": true }')
   await exec('sh', ['-c', install], { cwd: dir })
-  writeFileSync(join(dir, 'tracing.mjs'), code)
+  cpSync(join(ROOT, 'docs/examples/tracing.mjs'), join(dir, 'tracing.mjs'))
 
   const collector = await receiver()
   const [port, sandboxPort] = [await freePort(), await freePort()]
@@ -101,12 +101,10 @@ test('Tracing: a trace has the requests of the app and to the platform, and no s
 })
 
 test('Webhooks to your own system: changes arrive signed, again after a failure, and without a token', async () => {
-  const [code = ''] = blocksOf('Webhooks to your own system')
   const dir = folderWith('node_modules', 'package.json')
   cpSync(join(ROOT, 'src'), join(dir, 'src'), { recursive: true })
   const folder = join(dir, 'src/features/connection-webhooks')
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'index.ts'), code)
+  cpSync(join(ROOT, 'docs/examples/connection-webhooks'), folder, { recursive: true })
   const compiler = { extends: join(ROOT, 'tsconfig.json'), compilerOptions: { tsBuildInfoFile: 'info' } }
   writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ ...compiler, include: ['src/app.ts', folder] }))
   await exec('npx', ['tsc', '-p', '.'], { cwd: dir }).catch(({ stdout }) => expect(stdout).toBe(''))

@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partsOf } from '../../src/app.ts'
 import { generatedFiles } from '../../src/cli/docs.ts'
+import { isOfStarter } from '../../src/cli/removal.ts'
 import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { groupsOf } from '../../src/features/folders.ts'
@@ -87,10 +88,12 @@ test('each cited section of the specification is on its page', () => {
   expect([...cited].filter((section) => !sections.includes(section))).toEqual([])
 })
 
+/** The files and headings that a text links to. */
+const linksIn = (text: string) => all(text, /\]\(([^()\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
+
 describe('what the documents refer to', () => {
   test.each(WRITTEN)('%s links to files and headings that exist', (doc) => {
-    const targets = all(read(doc), /\]\(([^()\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
-    const broken = targets.filter((target) => {
+    const broken = linksIn(read(doc)).filter((target) => {
       const [path = '', heading] = target.split('#')
       const file = path === '' ? doc : join(dirname(doc), path)
       return !existsSync(join(ROOT, file)) || (heading !== undefined && !anchors(file).includes(heading))
@@ -106,6 +109,17 @@ describe('what the documents refer to', () => {
     )
     expect(missing).toEqual([])
   })
+
+  // `init` writes a beginning of its own to the README.
+  test.each(WRITTEN.filter((doc) => !isOfStarter(doc)))(
+    '%s of a product links to no page that `npm run init` deletes',
+    (doc) => {
+      const text = read(doc)
+      const kept =
+        doc === 'README.md' ? text.slice(text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)) : text
+      expect(linksIn(kept).filter((target) => isOfStarter(join(dirname(doc), target)))).toEqual([])
+    },
+  )
 
   test('every npm script that is named exists, and every script is named', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
@@ -131,13 +145,7 @@ describe('a file that features share', () => {
   const ofGroups = groupsOf(features.map(({ folder }) => folder)).flatMap((group) =>
     files(`docs/${group}/*.md`),
   )
-  const exempt = [
-    'docs/demo-script.md',
-    'docs/assumptions.md',
-    'docs/configuration.md',
-    ...pages,
-    ...ofGroups,
-  ]
+  const exempt = ['docs/demo.md', 'docs/assumptions.md', 'docs/configuration.md', ...pages, ...ofGroups]
   const shared = [...DOCS, ...files('docs/deploy/*'), 'compose.yaml', 'Dockerfile'].filter(
     (path) => !exempt.includes(path),
   )

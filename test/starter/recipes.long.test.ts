@@ -1,4 +1,4 @@
-/** Runs the features of docs/recipes.md, docs/other-languages.md and docs/teams.md, as they are written there, in a copy of the project, against its sandbox. */
+/** Runs the examples of docs/guides.md in a copy of the project, against its sandbox. */
 import { execFile } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileOf } from '../../src/cli/programs.ts'
 import type { Running } from '../support/app.ts'
-import { all, ROOT, read } from '../support/documents.ts'
+import { ROOT, read } from '../support/documents.ts'
 import { testEnv } from '../support/env.ts'
 import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
@@ -251,14 +251,11 @@ test('a service with no key, a wrong one, or one that is nearly right gets 401, 
 
 describe.each([
   ['curl', 'sh', ['sh', '-c']],
-  ['python3', 'python', ['python3', '-c']],
-])('a service by %s', (name, language, [file = '', option = '']) => {
-  test.skipIf(!program(name))('gets a token by the call that is on the page', async () => {
+  ['python3', 'py', ['python3', '-c']],
+])('a service by %s', (name, ending, [file = '', option = '']) => {
+  test.skipIf(!program(name))('gets a token by the call of its example', async () => {
     await connectedAgo('ann', 10)
-    const [code = ''] = all(
-      read('docs/other-languages.md'),
-      new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'),
-    )
+    const code = read(`docs/examples/token.${ending}`)
     const call = (key: string) =>
       promisify(execFile)(file, [option, code.replace('http://localhost:3000', app.url)], {
         env: { PATH: process.env.PATH, SERVICE_TOKENS_KEY: key },
@@ -296,7 +293,7 @@ test('the people of a company share a connection, whoever made it; another compa
 describe('a sign-in with email and password', () => {
   let own: Running
   beforeAll(async () => {
-    // knip reads no documents: without this, a product would keep the package of the recipe.
+    // knip reads no examples: without this, a product would keep the package of the recipe.
     import.meta.resolve('better-auth')
     vi.stubEnv('BETTER_AUTH_SECRET', randomBytes(32).toString('base64'))
     const { ownSignIn } = await import(

@@ -1,25 +1,29 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ROOT, read } from '../support/documents.ts'
+import { files, ROOT, read } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
 
-/** The code of these documents as it is written, by its files, which the first lines name. Most are files of a feature. */
+/**
+ * The examples of docs/guides.md, by the files to which the page copies them. That for webhooks needs a receiver:
+ * test/real/deploy-recipes.long.test.ts runs it.
+ */
 const RECIPES = new Map(
-  ['docs/recipes.md', 'docs/other-languages.md']
-    .flatMap((doc) => [
-      ...read(doc).matchAll(/```(?:ts|html)\n((?:\/\/|<%\/\*) (\S+)(?: \*\/%>)?\n[\s\S]*?)```/g),
-    ])
-    .map(([, code = '', file = '']) => [join('src/features', file), code]),
+  files('docs/examples/!(connection-webhooks)/*').map((example) => {
+    const path = example.replace('docs/examples/', '')
+    const [own] = /(?<=^own-sign-in\/).*/.exec(path) ?? []
+    const folder = path.endsWith('.eta') ? 'views/app' : 'src/web/sign-in'
+    return [own ? join(folder, own) : join('src/features', path), read(example)]
+  }),
 )
 
-/** The change of docs/teams.md to a line of this file. */
+/** The change of docs/guides.md to a line of this file. */
 const TEAMS = 'src/web/sign-in/oidc-sign-in.ts'
 function ofTeams(code: string): string {
-  const [, diff = ''] = /```diff\n([\s\S]*?)```/.exec(read('docs/teams.md')) ?? []
+  const [, diff = ''] = /```diff\n([\s\S]*?)```/.exec(read('docs/guides.md')) ?? []
   const lines = (sign: string) =>
     [...diff.matchAll(/^([+-])(.*\n)/gm)].map(([, of, line]) => (of === sign ? line : '')).join('')
   const changed = code.replace(lines('-'), () => lines('+'))
-  if (changed === code) throw new Error(`docs/teams.md changes a line that ${TEAMS} does not have`)
+  if (changed === code) throw new Error(`docs/guides.md changes a line that ${TEAMS} does not have`)
   return changed
 }
 

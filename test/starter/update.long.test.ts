@@ -28,7 +28,7 @@ const EDITED = [
   ['docs/deploy.md', '- A proxy.', '- A TLS proxy in front of the app.', '- Our proxy.'],
   ['views/app/home.eta', '<h1 id="old">', '<h1>', '<h1 id="own">'],
   ['tsconfig.json', '"lib": ["es2025"]', '"lib": ["esnext"]', '"lib": ["es2024"]'],
-  ['docs/testing.md', '# Tests', '# Test your own features', '# Our tests'],
+  ['docs/guides.md', '# Recipes', '# Guides', '# Our guides'],
 ] as const
 /** Only the starter changes it. */
 const CHANGED = ['docs/sandbox.md', '# The simulated platform', '# The sandbox'] as const

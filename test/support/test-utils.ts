@@ -1,5 +1,5 @@
 /**
- * The test utilities that the tests of a feature need. `docs/testing.md` shows how they use it. They consist of the app with the
+ * The test utilities that the tests of a feature need. `docs/getting-started.md` shows how they use it. They consist of the app with the
  * sandbox, whose answers a test can script, users, a browser, and a clock that moves.
  */
 import { afterEach, vi } from 'vitest'

@@ -16,7 +16,7 @@ import { createUserEmails } from './user-emails.ts'
  * The sign-in of your product, or null. It is a function that returns a router, and functions for the data that it keeps about
  * users (`SignInParts`). The router has `GET /sign-in`, to which pages link. It calls `signIn` of `user.ts`, which begins the
  * session, and then redirects to `signedInPath(req.query.returnTo)` of `session-routes.ts`. The form on the page is yours: pages
- * only send `returnTo` in the address. docs/recipes.md has one for email and password. Tests run the app with the demo's sign-in (`NODE_ENV=test`).
+ * only send `returnTo` in the address. docs/guides.md has one for email and password. Tests run the app with the demo's sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 

@@ -1,4 +1,4 @@
-/** Follows docs/demo-script.md in a browser. With UPDATE_SCREENSHOTS=true, it also takes the picture of its page. */
+/** Follows docs/demo.md in a browser. With UPDATE_SCREENSHOTS=true, it also takes the picture of its page. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ interface Scene {
 
 /** The scenes, each a heading and a table of what to click and what to say. */
 function readScenes(): Scene[] {
-  const [, ...sections] = readFileSync(join(DOCS, 'demo-script.md'), 'utf8').split(/^## /m)
+  const [, ...sections] = readFileSync(join(DOCS, 'demo.md'), 'utf8').split(/^## /m)
   return sections
     .filter((section) => section.startsWith('Scene: '))
     .map((section) => {
@@ -68,7 +68,7 @@ async function takePicture(page: Page, instruction: string): Promise<void> {
 const scenes = readScenes()
 /** Where the script begins. */
 const [, START_PATH = ''] =
-  /http:\/\/localhost:3000(\/\S+)/.exec(readFileSync(join(DOCS, 'demo-script.md'), 'utf8')) ?? []
+  /http:\/\/localhost:3000(\/\S+)/.exec(readFileSync(join(DOCS, 'demo.md'), 'utf8')) ?? []
 
 test('the demo script has seven scenes, and something to say at each click', () => {
   expect(scenes).toHaveLength(7)

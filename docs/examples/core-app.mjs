@@ -1,25 +1,9 @@
-# Use the core
-
-If you already have an Express app, use only the core: the connect flow, the vault, and the client of the platform's API.
-
-```sh
-npm run pack-core            # writes connect-core-VERSION.tgz; VERSION is that of the starter
-cd ../your-app
-npm install ../connect-starter/connect-core-VERSION.tgz express express-session zod
-```
-
-The core needs Node 22.19 or newer. It includes TypeScript declarations. A CommonJS program loads it with `require('connect-core')`.
-
-This is a complete app in JavaScript. Save it as `app.mjs`, and replace the sign-in with yours: `requireUser` returns the id that owns
-the connections.
-
-```js
-import express from 'express'
-import session from 'express-session'
-import * as z from 'zod'
 import { createConnect, platform } from 'connect-core'
 import { connectRoutes, redirectFailedCallback } from 'connect-core/express'
 import { openSqlite } from 'connect-core/stores'
+import express from 'express'
+import session from 'express-session'
+import * as z from 'zod'
 
 const { PORT, PLATFORM, CLIENT_SECRET, SESSION_SECRET, ENCRYPTION_KEY } = process.env
 const baseUrl = `http://localhost:${PORT}`
@@ -52,16 +36,21 @@ const pages = {
   requireUser,
   connectedPage: async () => '/connections',
   goOn: (_req, res, url) =>
-    res.send(`<meta http-equiv="refresh" content="0; url=${url}"><a href="${url}">Continue to the platform</a>`),
+    res.send(
+      `<meta http-equiv="refresh" content="0; url=${url}"><a href="${url}">Continue to the platform</a>`,
+    ),
   askAboutMismatch: (_req, res, { id }) =>
-    res.send(`<form method="post" action="/connect/confirm/${id}"><button name="do">Connect this business</button></form>`),
+    res.send(
+      `<form method="post" action="/connect/confirm/${id}"><button name="do">Connect this business</button></form>`,
+    ),
 }
 const leads = { path: '/leads', scope: 'leads', schema: z.array(z.looseObject({ id: z.unknown() })) }
 
 const app = express()
 app.use(session({ secret: SESSION_SECRET, resave: false, saveUninitialized: false }))
 app.use(express.urlencoded({ extended: false }))
-const button = (path, label) => `<form method="post" action="${path}"><button name="do">${label}</button></form>`
+const button = (path, label) =>
+  `<form method="post" action="${path}"><button name="do">${label}</button></form>`
 app.get('/', (_req, res) => res.send(button('/sign-in', 'Sign in') + button('/connect', 'Connect')))
 app.post('/sign-in', (req, res) => {
   req.session.user = 'ann'
@@ -79,20 +68,3 @@ app.use((error, _req, res, _next) => {
   res.status(status).json({ code, message: expose ? error.message : 'Something went wrong.' })
 })
 app.listen(PORT)
-```
-
-To try it with the sandbox, run `PORT=5000 SANDBOX_PORT=4400 npm run sandbox` in the starter's folder, and the app beside it:
-
-```sh
-PORT=5000 PLATFORM=http://localhost:4400 CLIENT_SECRET=sandbox-client-secret \
-  SESSION_SECRET=$(openssl rand -hex 32) ENCRYPTION_KEY=$(openssl rand -base64 32) node app.mjs
-```
-
-Open http://localhost:5000 in a browser, press _Sign in_, and press _Connect_.
-
-- `ENCRYPTION_KEY` has 32 bytes in base64. Keep this key: without it, nobody can read the stored connections.
-- `goOn` must send a page and must not redirect. If your Content Security Policy (CSP) has `form-action`, a browser applies it to every
-  host to which a form post redirects, and the platform may redirect to any login host.
-- Protect your forms against cross-site request forgery (CSRF), as `src/web/requests/csrf.ts` does.
-
-The type declarations document each function, and [Architecture](architecture.md) explains the rules.
