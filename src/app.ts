@@ -13,7 +13,7 @@ import {
   createConnectPages,
   homeRoute,
 } from './web/pages/connections.ts'
-import { customerViewRoute } from './web/pages/customer-view.ts'
+import { customerViewRoute, developerPage } from './web/pages/customer-view.ts'
 import { assets, pages } from './web/pages/pages.ts'
 import { textualPath, unsafeRequests } from './web/requests/csrf.ts'
 import { errorHandler, notFound } from './web/requests/error-page.ts'
@@ -80,8 +80,9 @@ export function partsOf(dependencies: Dependencies): Parts {
 
 /** Mounts each part as one layer, so that a request skips the parts of other paths. The guard stands before those that need it. */
 function mount(app: Express, parts: readonly Part[], guard: RequestHandler<{ bxcontext: string }>): void {
-  for (const { path, router, needsConnection } of parts) {
+  for (const { path, router, needsConnection, isForDevelopers } of parts) {
     const part = Router({ mergeParams: true }).use(noteMount(path))
+    if (isForDevelopers) part.use(developerPage)
     if (needsConnection) part.use<{ bxcontext: string }>(guard)
     app.use(path, part.use(router))
   }

@@ -3,8 +3,9 @@ import { problemsOf } from './api.ts'
 import { seenOf, subjectOf } from './fault-texts.ts'
 import type { FaultSetting } from './faults.ts'
 import type { Action, SandboxState } from './feature.ts'
-import { leaveNotice, page, problem } from './pages.ts'
+import { isCustomerView, leaveNotice, page, problem } from './pages.ts'
 
+const HIDDEN = 'This page is for developers. The link to show such pages is at the foot of the app.'
 const wantsJson = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
 
 /** The control page and its JSON. They make the next calls fail, run quick actions (by path below /sandbox), and list the calls. */
@@ -23,6 +24,7 @@ export function controlRoutes({ faults, journal }: SandboxState, own: Record<str
     .use('/sandbox', express.json({ limit: '10kb' }))
     .get(['/sandbox', '/sandbox/faults'], (req, res) => {
       if (wantsJson(req)) return void res.json(state())
+      if (isCustomerView(req)) return problem(res, 404, HIDDEN)
       const { possible } = faults
       page(res, 'control', {
         title: 'Control',

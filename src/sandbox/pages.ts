@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import type { Account } from './accounts.ts'
 
 const views = fileURLToPath(new URL('../../views/sandbox', import.meta.url))
@@ -22,12 +22,14 @@ function time(value: number | string): string {
   return `<time datetime="${at.toISOString()}" data-time-style="medium">${text} UTC</time>`
 }
 
+/** Whether this browser shows the demo to a customer: the app's cookie comes here, too, because cookies do not depend on the port. */
+export const isCustomerView = (req: Request): boolean => /\bcustomer_view=1\b/.test(req.get('cookie') ?? '')
+
 /** Renders a page of `views/sandbox` inside its layout. */
 export function page(res: Response, view: string, data: PageData): void {
   const { openToAll, links, appUrl } = res.app.locals
   const notice = res.statusCode < 400 ? takeNotice(res) : null
-  const customerView = /\bcustomer_view=1\b/.test(res.req.get('cookie') ?? '')
-  const shared = { time, openToAll, links, appUrl, notice, customerView }
+  const shared = { time, openToAll, links, appUrl, notice, customerView: isCustomerView(res.req) }
   res.type('html').send(eta.render(`/${view}`, { ...shared, ...data }))
 }
 

@@ -25,7 +25,7 @@ export type {
 
 export { connectionRef } from './pages/connection-guard.ts'
 export { type ConnectionJson, nameOf } from './pages/connection-view.ts'
-export { showDeveloperPages } from './pages/customer-view.ts'
+export { isCustomerView, showDeveloperPages } from './pages/customer-view.ts'
 export { currentUser, requireUser, signIn, type User } from './sign-in/user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.

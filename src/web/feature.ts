@@ -68,6 +68,8 @@ export interface Part {
    * have ended. Handlers then call `connectionRef`, which throws without the guard.
    */
   needsConnection?: boolean
+  /** Whether its pages are for developers: while these are hidden from customers, they do not exist. */
+  isForDevelopers?: boolean
 }
 
 /** What a feature adds to a running app; all of it is optional. */

@@ -40,8 +40,8 @@ function createParts(deps: FeatureDeps): FeatureParts {
       { page: 'app/error', view: 'flow-inspector/failed-flow', load: async () => ({ data: {}, json: {} }) },
     ],
     routes: [
-      { path: '/flows', router: flowRoutes(inspector) },
-      { path: '/flows', router: pauseRoutes(inspector) },
+      { path: '/flows', router: flowRoutes(inspector), isForDevelopers: true },
+      { path: '/flows', router: pauseRoutes(inspector), isForDevelopers: true },
     ],
     middleware: [
       { path: '/connect', router: pauseVisits(inspector) },
@@ -58,7 +58,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
     ...parts,
     routes: [
       ...parts.routes,
-      { path: '/scenarios', router: scenarioRoutes(player) },
+      { path: '/scenarios', router: scenarioRoutes(player), isForDevelopers: true },
       { path: '/demo', router: demoRoutes(player) },
     ],
     navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],

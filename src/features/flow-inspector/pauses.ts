@@ -9,6 +9,7 @@ import { browserSession } from '../../connect/express.ts'
 import { createRecordCipher, type EncryptionKey, redirectUrls } from '../../connect/index.ts'
 import {
   currentUser,
+  isCustomerView,
   requireUser,
   returnToField,
   sendResultOrRedirect,
@@ -45,9 +46,9 @@ interface Pause {
   onward: { href: string } | { action: string; fields: Record<string, string> }
 }
 
-/** Whether the connect flows of this browser session pause. */
+/** Whether the connect flows of this browser session pause. They do not while the pages for developers are hidden. */
 export const isStepByStep = (req: Request): boolean =>
-  currentUser(req) !== null && req.session.stepByStep === true
+  currentUser(req) !== null && req.session.stepByStep === true && !isCustomerView(req)
 
 /** Pauses connect flows before the start page, before the consent page, and before the code exchange. */
 export function pauseVisits(inspector: Inspector): Router {

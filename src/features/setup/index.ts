@@ -12,7 +12,7 @@ export default {
     if (deps.config.environment === 'production') return {}
     return {
       navigation: [{ href: '/setup', label: 'Setup' }],
-      routes: [{ path: '/setup', router: setupPage(deps) }],
+      routes: [{ path: '/setup', router: setupPage(deps), isForDevelopers: true }],
     }
   },
 } satisfies Feature

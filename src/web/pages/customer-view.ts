@@ -1,6 +1,7 @@
 /** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
-import { type Request, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
+import { WebError } from '../requests/errors.ts'
 import { returnToField, switchField } from '../requests/form-fields.ts'
 import { sendResultOrRedirect } from '../requests/respond.ts'
 import { requireUser } from '../sign-in/user.ts'
@@ -13,6 +14,10 @@ const switchSchema = z.object({ on: switchField, returnTo: returnToField })
 /** Whether this browser shows the app to a customer. */
 export const isCustomerView = (req: Request): boolean =>
   new RegExp(`(^|; )${COOKIE}=1(;|$)`).test(req.get('cookie') ?? '')
+
+/** Guards the pages for developers: while they are hidden, it throws `not_found` (404). */
+export const developerPage: RequestHandler = (req, _res, next) =>
+  next(isCustomerView(req) ? new WebError(404, 'not_found') : undefined)
 
 /** Shows the pages for developers again. */
 export const showDeveloperPages = (res: Response): void => void res.clearCookie(COOKIE)

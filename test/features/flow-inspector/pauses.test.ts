@@ -51,6 +51,11 @@ async function toCallback(): Promise<string> {
 const bxcontexts = async () =>
   (await connectionsOf(app, ann)).map(({ bxcontext }: { bxcontext: string }) => bxcontext).sort()
 
+test('a connect flow does not pause while the pages for developers are hidden', async () => {
+  await ann.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+  expect((await start()).url).toMatch(new RegExp(`^${app.platform}`))
+})
+
 test('a connect flow pauses before each request that matters, and leaves a right connection', async () => {
   const beforeStart = await start()
   expect(heading(beforeStart)).toBe('Next: the platform&#39;s start page')
