@@ -55,7 +55,6 @@ export function partsOf(dependencies: Dependencies): Parts {
     requestedScopes: oauth.scopes,
     connectedAppsUrl: platform.connectedAppsUrl,
     linksOf: (userId: string, connection: Connection) => linksOf(userId, connection, features, parts),
-    reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
     connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
   }
   const flow = { connect, baseUrl, pages: createConnectPages(vault), log }
@@ -116,6 +115,8 @@ export function createApp(dependencies: Dependencies): Express {
   mount(app, mounted.server, guard)
 
   app.use('/assets', assets)
+  // Browsers ask for it with pages that name no icon, such as JSON.
+  app.get('/favicon.ico', (_req, res) => res.redirect('/assets/app.svg'))
   mount(app, mounted.open, guard)
   app.use(unsafeRequests(baseUrl))
   const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))

@@ -23,7 +23,7 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
   readonly needs?: readonly string[]
   /** Its settings, read together with those of the core so that all problems are reported at once. */
   readonly settings?: SettingsGroup<Settings>
-  /** The scopes that it needs, each with the reason for users, which begins with "to". */
+  /** The scopes that it needs, each with the reason for the platform's support team, which begins with "to". */
   readonly scopes?: Readonly<Record<string, string>>
   /** What it assumes of the platform, and the paths of its operations: `contract.ts`. */
   readonly contract?: {
@@ -83,8 +83,8 @@ export interface FeatureParts {
   routes?: Part[]
   /** Mounted after sessions and CSRF protection, in front of the core's routes, such as those of the connect flow. */
   middleware?: Part[]
-  /** Links in the header of every page for signed-in users. */
-  navigation?: { href: string; label: string }[]
+  /** Links in the header of every page for signed-in users. Those for developers are in one menu, which customers do not see. */
+  navigation?: { href: string; label: string; isForDevelopers?: boolean }[]
   /** Returns the links for the card of a connection that may work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** What it adds to pages of the app and of other features. */

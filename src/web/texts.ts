@@ -3,7 +3,7 @@
  * has a file like this one, and so have the folders that features share. Pages for developers have none.
  */
 import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
-import type { ConnectionState, Revocation } from '../connect/index.ts'
+import { type ConnectionState, platform, type Revocation } from '../connect/index.ts'
 import { isolated } from './bidi.ts'
 
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
@@ -44,6 +44,8 @@ const ENDED: ErrorText = {
 
 export const texts = {
   language: LANGUAGE,
+  /** A time less than a minute ago. */
+  justNow: 'just now',
 
   layout: {
     appName: APP_NAME,
@@ -54,6 +56,8 @@ export const texts = {
     account: 'Account',
     connections: 'Connections',
     sandbox: 'Sandbox',
+    /** Opens the links to the pages for developers. */
+    developers: 'Developers',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
     calls: 'What was called',
@@ -82,7 +86,7 @@ export const texts = {
     all: 'All',
     order: 'Order',
     asOnPlatform: 'As received',
-    show: 'Show',
+    show: 'Apply',
     nothingFound: 'Nothing matches what you chose.',
     showAll: 'Show all',
   },
@@ -192,11 +196,17 @@ export const texts = {
     saveLabel: 'Save name',
     /** Screen readers announce it when it changes. */
     is: (name: string, status: string) => `${name}: ${status}`,
-    connectedBy: (user: string) => `Connected by ${isolated(user)}`,
-    permissions: 'Permissions',
-    /** `reason`: what this app needs the permission for, beginning with "to"; or nothing. */
-    permission: (reason: string, name: string) =>
-      reason ? `The app uses the account ${reason}.` : `The platform calls this permission “${name}”.`,
+    connectedBy: 'Connected by',
+    can: 'This app can',
+    /** After access has ended. */
+    could: 'This app could',
+    /** The sentences of the platform's consent page, by scope. */
+    permissions: {
+      [platform.scopes.catalogues]: 'See and update your catalogues and their prices',
+      [platform.scopes.leads]: 'See your leads and create new ones',
+    } as Record<string, string>,
+    /** For another scope. */
+    permission: (name: string) => `Use “${name}”, as the platform calls it`,
     permissionNames: 'Permission names',
     lastUsed: 'Last used',
     connected: 'Connected',

@@ -5,7 +5,7 @@ export interface Answer {
   url: string
   status: number
   headers: Headers
-  /** The body, without the `<bdi>` around names, which changes nothing of what is read. `test/web/pages/connections.browser.long.test.ts` has them. */
+  /** The body, without the `<bdi>` around names, and without what is for translators: nothing that people read. */
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
   json(): any
@@ -82,7 +82,7 @@ export function createVisitor(reach: Reach = reachDirectly): Visitor {
       if (/expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name)
       else jar.set(name, value)
     }
-    const text = (await answer.text()).replaceAll(/<\/?bdi[^>]*>/g, '')
+    const text = (await answer.text()).replaceAll(/<\/?bdi[^>]*>| translate="no"/g, '')
     return { url, status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) }
   }
 

@@ -16,7 +16,7 @@ export interface Listing {
   top: number
   /** A part of the label, of the business name, or of the bxcontext, in upper or lower case. */
   search?: string
-  /** The default: those that need the user come first (access has ended, or permissions are missing), then as by `used`. */
+  /** The default: those that the user has to connect again come first, or to grant a permission; then as by `used`. */
   order?: 'name' | 'used' | undefined
 }
 
@@ -43,8 +43,9 @@ export async function pageOf(
   describe: (one: Listed) => Described,
 ): Promise<PageOf<Described>> {
   const needsUser = ({ record }: Listed) => {
-    const state = record && viewOf(record, requestedScopes, now).state
-    return state === null || state === 'revoked' || state === 'needs_consent'
+    if (record === null) return true
+    const view = viewOf(record, requestedScopes, now)
+    return view.state === 'degraded' ? view.canReconnect : ['revoked', 'needs_consent'].includes(view.state)
   }
   const ranked = await inTurns(listed, (one) => ({
     one,

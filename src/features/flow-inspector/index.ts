@@ -30,7 +30,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
   const inspector = { connect, keys, baseUrl, masking, flows, recorder }
 
   const parts = {
-    navigation: [{ href: '/flows', label: 'Flows' }],
+    navigation: [{ href: '/flows', label: 'Flows', isForDevelopers: true }],
     sections: [
       {
         page: 'app/connections',
@@ -61,7 +61,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
       { path: '/scenarios', router: scenarioRoutes(player), isForDevelopers: true },
       { path: '/demo', router: demoRoutes(player) },
     ],
-    navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],
+    navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios', isForDevelopers: true }],
     sections: [
       ...parts.sections,
       { page: 'app/home', view: 'flow-inspector/new-demo', load: async () => ({ data: {}, json: {} }) },

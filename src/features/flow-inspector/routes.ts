@@ -85,7 +85,7 @@ async function load(inspector: Inspector, req: Request<{ id: string }>, active?:
 
 /** The styles of a page that works without this app. */
 function inlineStyles(): string {
-  const files = ['base.css', 'app.css', 'flow-inspector/flows.css']
+  const files = ['app.css', 'flow-inspector/flows.css']
   const read = (file: string) =>
     readFileSync(new URL(`../../../views/public/${file}`, import.meta.url), 'utf8')
   return files.map(read).join('\n')

@@ -11,7 +11,7 @@ export default {
   create(deps) {
     if (deps.config.environment === 'production') return {}
     return {
-      navigation: [{ href: '/setup', label: 'Setup' }],
+      navigation: [{ href: '/setup', label: 'Setup', isForDevelopers: true }],
       routes: [{ path: '/setup', router: setupPage(deps), isForDevelopers: true }],
     }
   },

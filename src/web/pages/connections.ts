@@ -47,8 +47,6 @@ export interface ConnectionsOptions {
   requestedScopes: readonly string[]
   /** Returns the links for the card of a connection that may work. */
   linksOf(userId: string, connection: Connection): Promise<ConnectionLink[]>
-  /** What this app needs a scope for: a phrase that begins with "to", or nothing. */
-  reasonFor(scope: string): string
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
@@ -128,14 +126,13 @@ async function listPage(
   choice: Choice,
   page: PageOf<Connection | UnreadableConnection>,
 ) {
-  const { reasonFor, connectedAppsUrl } = options
+  const { connectedAppsUrl } = options
   const cards = await Promise.all(page.items.map((one) => cardOf(options, requireUser(req), one)))
   const ids = new URLSearchParams(page.items.map(({ bxcontext }): [string, string] => ['id', bxcontext]))
   const live = `/connections/live?${ids}`
   const data = {
     cards,
     controls: await res.loadSections('app/connections'),
-    reasonFor,
     connectedAppsUrl,
     maxLabel: MAX_LABEL,
     pager: pager(page, choice),

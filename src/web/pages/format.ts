@@ -67,7 +67,8 @@ function bdi(text: string | null | undefined): string {
 }
 
 /** The class `long` lets words break. Only a text with a word that may be longer than a line gets this class. */
-const isolate = (html: string) => `<bdi${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
+const isolate = (html: string) =>
+  `<bdi translate="no"${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
 
 /** A text as HTML. */
 export const escapeHtml = (text: string) =>

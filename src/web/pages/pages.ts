@@ -57,16 +57,21 @@ export interface PagesOptions {
   /** What a user knows a connection by; null: there is none. */
   connectionName(ref: ConnectionRef): Promise<string | null>
   /** Links in the header, for signed-in users. */
-  navigation: readonly { href: string; label: string }[]
+  navigation: readonly { href: string; label: string; isForDevelopers?: boolean }[]
   /** What features add to pages. */
   sections: readonly PageSection[]
+}
+
+/** Programs that translate pages leave code as it is, as they leave names (`format.bdi`). */
+const untranslated = {
+  processTemplate: (template: string) => template.replaceAll('<code', '<code translate="no"'),
 }
 
 /** Adds `res.page()`, `res.loadSections()` and `req.leaveNotice()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
   const { environment, keys, baseUrl, warning, linksToSignIn, sandboxUrl, navigation, sections } = options
   const flashOf = flashes(keys, baseUrl)
-  const eta = new Eta({ views, cache: environment === 'production' })
+  const eta = new Eta({ views, cache: environment === 'production', plugins: [untranslated] })
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
       const shared = {

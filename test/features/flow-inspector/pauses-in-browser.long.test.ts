@@ -47,10 +47,10 @@ describe.skipIf(!CHROMIUM)(`step by step in Chromium${withChromium}`, () => {
       expect(await heading()).toBe('Next: exchange the code for tokens')
       await page.reload()
       await press('Continue')
-      await page.getByText('Connected by Olivia Hart').waitFor()
+      await page.getByRole('heading', { name: 'Harbour Homes' }).waitFor()
       await page.goBack()
       await press('Continue')
-      await page.getByText('Connected by Olivia Hart').waitFor()
+      await page.getByRole('heading', { name: 'Harbour Homes' }).waitFor()
       await press('Turn off step by step')
       await close()
     },

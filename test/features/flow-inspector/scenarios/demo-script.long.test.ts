@@ -121,6 +121,7 @@ describe.skipIf(!CHROMIUM)(`the demo${withChromium}`, () => {
       if (title !== 'Scene: Use the connection') return
       // The platform fails, which the presenter sees; then its faults are cleared.
       for (const endpoint of ['leads', 'catalogues']) await setFault(endpoint, '500')
+      await presented.getByText('Details of').click()
       await presented.getByRole('button', { name: 'Test this connection' }).click()
       await presented.getByText('try again').first().waitFor()
       await fetch(`${demo.platform}/sandbox/faults`, { method: 'DELETE' })
