@@ -20,6 +20,11 @@ const APP_NAME = 'Connect Starter'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 /** The detail begins with the title, so that it can stand alone. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
+/** What an app can do with each scope, in the words of the platform's consent page. */
+const PERMISSIONS: Record<string, string> = {
+  [platform.scopes.catalogues]: 'See and update your catalogues and their prices',
+  [platform.scopes.leads]: 'See your leads and create new ones',
+}
 /** What a connection is for. */
 const purpose = (scopes: readonly string[]) =>
   `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`
@@ -200,13 +205,7 @@ export const texts = {
     can: 'This app can',
     /** After access has ended. */
     could: 'This app could',
-    /** The sentences of the platform's consent page, by scope. */
-    permissions: {
-      [platform.scopes.catalogues]: 'See and update your catalogues and their prices',
-      [platform.scopes.leads]: 'See your leads and create new ones',
-    } as Record<string, string>,
-    /** For another scope. */
-    permission: (name: string) => `Use “${name}”, as the platform calls it`,
+    permission: (scope: string) => PERMISSIONS[scope] ?? `Use “${scope}”, as the platform calls it`,
     permissionNames: 'Permission names',
     lastUsed: 'Last used',
     connected: 'Connected',

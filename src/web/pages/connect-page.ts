@@ -21,8 +21,7 @@ const querySchema = z.object({ bxcontext: z.union([z.literal(''), platform.bxcon
 export const connectPageRoute = ({
   vault,
   requestedScopes,
-  reasonFor,
-}: Pick<ConnectionsOptions, 'vault' | 'requestedScopes' | 'reasonFor'>): Router =>
+}: Pick<ConnectionsOptions, 'vault' | 'requestedScopes'>): Router =>
   Router().get('/connect', async (req, res) => {
     const user = currentUser(req)
     const { bxcontext } = querySchema.parse(req.query)
@@ -38,7 +37,6 @@ export const connectPageRoute = ({
       data: {
         connection,
         requestedScopes,
-        reasonFor,
         returnTo: localPath(req.originalUrl),
         keepNotice: true,
       },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { platform } from '../../src/connect/index.ts'
-import { sharedApp } from '../support/app.ts'
-import { aMinuteApart, newUser, SCOPES, signedIn, toConsent } from '../support/flow.ts'
-import { anotherVault } from '../support/stored.ts'
-import { consent, GRANTED } from '../support/vault.ts'
+import { platform } from '../../../src/connect/index.ts'
+import { sharedApp } from '../../support/app.ts'
+import { aMinuteApart, newUser, SCOPES, signedIn, toConsent } from '../../support/flow.ts'
+import { anotherVault } from '../../support/stored.ts'
+import { consent, GRANTED } from '../../support/vault.ts'
 
 const { catalogues } = platform.scopes
 
