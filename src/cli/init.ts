@@ -122,8 +122,7 @@ function writeEnv(): boolean {
       /^(#.*\n)+/,
       '# The settings of the app on this machine; docs/configuration.md describes each.\n',
     )
-  // The app gets a data folder of its own. The demo's data is in .data, encrypted with other keys.
-  for (const [variable, value] of Object.entries({ ...newSecrets(), DATA_DIR: '.data/app' }))
+  for (const [variable, value] of Object.entries(newSecrets()))
     env = env.replace(new RegExp(`^(# ?)?${variable}=.*`, 'm'), () => `${variable}=${value}`)
   writeFileSync(file, env, { mode: 0o600 })
   return true

@@ -11,7 +11,7 @@ import {
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
+const SKIPPED = ['node_modules', '.git', '.data', '.demo', 'coverage']
 
 /** The files of a clone. Their paths are relative to the clone, and have slashes on Windows too. */
 export type Project = ReturnType<typeof openProject>

@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '../connect/errors.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { loadFeatures } from '../features/load.ts'
-import { isForDemo } from '../runtime/load-env-file.ts'
+import { isForDemo, useDemoData } from '../runtime/load-env-file.ts'
 import { createLog } from '../runtime/log.ts'
 import { printError } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
@@ -12,6 +12,7 @@ import { fail } from '../runtime/serve.ts'
 async function settingsOfApp(): Promise<NodeJS.ProcessEnv> {
   if (!isForDemo(process.env)) return process.env
   printError('No platform is set: this is the data of npm run demo.')
+  useDemoData()
   const { demoEnv, sandboxSettings } = await import('../runtime/run-sandbox.ts')
   return demoEnv(process.env, await sandboxSettings(process.env))
 }

@@ -5,16 +5,28 @@ import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
  * Loads `.env`, if there is one, into the environment, whose own values take precedence. The `demo` takes only the ports from it,
- * unless `.env` is for the sandbox. So the sandbox never gets the secrets of another platform. Returns all names that were read,
- * including those that the environment overrides. Throws an error of one line if the file is in UTF-16.
+ * unless `.env` is for the sandbox, and keeps data of its own in any case. So the sandbox never gets the secrets of another
+ * platform, and the demo never changes the data of a product. Returns all names that were read, including those that the
+ * environment overrides. Throws an error of one line if the file is in UTF-16.
  */
 export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
   const isForSandbox = Object.keys(missingSandboxEnv({ SANDBOX_PORT, ...rest })).length > 0
-  const values = { PORT, SANDBOX_PORT, ...(demo && !isForSandbox ? {} : rest) }
+  const values = { PORT, SANDBOX_PORT, ...(demo ? withoutStore(isForSandbox ? rest : {}) : rest) }
+  if (demo) useDemoData()
   const read = Object.entries(values).filter(([, value]) => value !== undefined)
   for (const [name, value] of read) process.env[name] ??= value
   return read.map(([name]) => name)
+}
+
+/** Has programs use the data of `npm run demo`, unless the environment names a folder. */
+export function useDemoData(): void {
+  if (!givenOf(process.env).DATA_DIR) process.env.DATA_DIR = '.demo'
+}
+
+/** The settings apart from those that say where data is, and how it is encrypted. */
+function withoutStore({ DATA_DIR: _, REDIS_URL: __, TOKEN_ENCRYPTION_KEYS: ___, ...rest }: Environment) {
+  return rest
 }
 
 function readEnvFile() {

@@ -25,7 +25,7 @@ export const generalSettings = () =>
       .meta({
         variable: 'NODE_ENV',
         description:
-          '`production`, `development`, or `test`, which has the demo sign-in in place of your own. docs/deploy.md says what `production` requires.',
+          '`production`, `development`, or `test`, which replaces your own sign-in by that of the demo. See docs/deploy.md for the requirements of `production`.',
       }),
     logLevel: field
       .oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -71,7 +71,7 @@ export const serverSettings = (env: Environment) =>
     demoAllowRemote: field.flag(env.CODESPACE_NAME !== undefined).meta({
       variable: 'DEMO_ALLOW_REMOTE',
       description:
-        '`true` opens the demo sign-in to other machines, for example in a container or behind a tunnel: everyone who can reach the app can then sign in with any name. In a GitHub Codespace, the default is `true`: only its owner reaches its private ports. See docs/deploy.md.',
+        '`true` opens the demo sign-in to other machines, for example in a container or behind a tunnel: everyone who can reach the app can then sign in with any name. In a GitHub Codespace, the default is `true`: only its owner reaches its private ports. See docs/sandbox.md.',
     }),
   })
 
@@ -162,7 +162,7 @@ export const storeSettings = (env: Environment) =>
   z.object({
     tokenEncryptionKeys: encryptionKeys().meta({
       variable: 'TOKEN_ENCRYPTION_KEYS',
-      description: `Encrypt the stored connections. Each is an id, a colon, and 32 bytes in base64. ${GENERATED} Separate several with commas: the first encrypts, all of them decrypt. docs/deploy.md says how to rotate them.`,
+      description: `Encrypt the stored connections. Each is an id, a colon, and 32 bytes in base64. ${GENERATED} Separate several with commas: the first encrypts, all of them decrypt. docs/operations.md shows how to rotate them.`,
     }),
     redisUrls: redisUrls(env).meta({
       variable: 'REDIS_URL',
@@ -178,7 +178,7 @@ export const storeSettings = (env: Environment) =>
     dataDir: z.string().default('.data').refine(isNoFile, 'is a file: name a folder').meta({
       variable: 'DATA_DIR',
       description:
-        'The folder for the embedded store and for files. The app creates it, and what it writes there, for its own user only.',
+        'The folder for the embedded store and for files. The app creates it, and what it writes there, for its own user only. `npm run demo` uses `.demo` instead, so that it never changes the data of your app.',
     }),
   })
 

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { isForDemo, loadEnvFile, missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
+import { storeSettings } from '../../src/settings/config.ts'
 import { localUrl } from '../../src/settings/fields.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 
@@ -107,7 +108,12 @@ describe('.env', () => {
       OF_ANOTHER,
       ['PORT', 'SANDBOX_PORT'],
     ],
-    ['for the sandbox gives the demo all of it', { demo: true }, OF_SANDBOX, ['SANDBOX_PORT', 'A_KEY']],
+    [
+      'for the sandbox gives the demo all but the place of the data and its keys',
+      { demo: true },
+      `${OF_SANDBOX}DATA_DIR=.mine\nREDIS_URL=redis://mine\nTOKEN_ENCRYPTION_KEYS=k1:x\n`,
+      ['SANDBOX_PORT', 'A_KEY'],
+    ],
     [
       'that begins with a byte order mark counts from its first line',
       { demo: false },
@@ -117,11 +123,26 @@ describe('.env', () => {
   ])('%s', (_what, options, content, names) => {
     inFolderWith(content)
     onTestFinished(() => {
-      for (const name of names) delete process.env[name]
+      for (const name of [...names, 'DATA_DIR']) delete process.env[name]
     })
     expect(loadEnvFile(options)).toEqual(names)
     expect(process.env).toMatchObject({ SANDBOX_PORT: '1' })
   })
+
+  test.each([OF_ANOTHER, OF_SANDBOX, `${OF_SANDBOX}DATA_DIR=.mine\n`])(
+    'cannot give the demo the folder of a product: %j',
+    (content) => {
+      inFolderWith(content)
+      onTestFinished(() => {
+        for (const name of ['DATA_DIR', 'PORT', 'SANDBOX_PORT', 'A_KEY']) delete process.env[name]
+      })
+      loadEnvFile({ demo: true })
+      const ofDemo = process.env.DATA_DIR
+      delete process.env.DATA_DIR
+      loadEnvFile({ demo: false })
+      expect(ofDemo).not.toBe(process.env.DATA_DIR ?? storeSettings({}).shape.dataDir.parse(undefined))
+    },
+  )
 
   test.each(['\uFEFF', ''])('in UTF-16, with %j at its start, is named as such', (mark) => {
     inFolderWith(Buffer.from(`${mark}${OF_SANDBOX}`, 'utf16le'))

@@ -69,8 +69,17 @@ test('each assumption names a place in the code that exists', async () => {
     }
 })
 
-test('the README has at most 110 lines', () => {
-  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(110)
+test('the README has at most 700 words, and its first commands come after at most 60', () => {
+  const wordsOf = (text = '') => text.split(/\s+/).filter(Boolean).length
+  const [beginning] = read('README.md').split('```')
+  expect(wordsOf(read('README.md'))).toBeLessThanOrEqual(700)
+  expect(wordsOf(beginning)).toBeLessThanOrEqual(60)
+})
+
+test('the page of concepts has at most 15 words to learn', () => {
+  const words = rows(read('docs/concepts.md'), 'Word')
+  expect(words.length).toBeGreaterThan(5)
+  expect(words.length).toBeLessThanOrEqual(15)
 })
 
 /** Sections that the specification is cited by: `specification 4.1, 5.1`, or `given 5.3.4 and 5.3.6` in a contract. */
@@ -221,12 +230,15 @@ describe('docs/troubleshooting.md', () => {
   test('explains exactly the error codes of the core', () => {
     expect(explainedBy('docs/troubleshooting.md').sort()).toEqual(coreCodes)
   })
-
-  test('explains every state of a connection', () => {
-    const badges = rows(read('docs/troubleshooting.md'), 'Badge').flatMap(([badge]) => codeIn(badge))
-    expect(badges.sort()).toEqual(STATES.map((state) => texts.status[state]).sort())
-  })
 })
+
+test.each(['docs/concepts.md', 'docs/troubleshooting.md'])(
+  '%s explains every badge of a connection',
+  (page) => {
+    const badges = rows(read(page), 'Badge').flatMap(([badge]) => codeIn(badge))
+    expect(badges.sort()).toEqual(STATES.map((state) => texts.status[state]).sort())
+  },
+)
 
 describe('with the app and the sandbox', () => {
   let app: Running

@@ -8,7 +8,7 @@ import { fileOf } from '../../src/cli/programs.ts'
 import { tempDir } from './env.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const NOT_COPIED = new Set(['.git', '.data', 'coverage'])
+const NOT_COPIED = new Set(['.git', '.data', '.demo', 'coverage'])
 const execute = promisify(execFile)
 
 /** A fresh copy of the project, or all of an earlier copy of it, with the packages of this one. */
