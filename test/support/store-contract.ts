@@ -117,6 +117,21 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
     expect(await store.compareAndSet(key, null, null)).toBe(true)
   },
 
+  async 'compare-and-set can keep how long a value lives'(store, owner) {
+    const [permanent, expiring, created] = ['permanent', 'expiring', 'created'].map((id) => keyOf(owner, id))
+    if (!permanent || !expiring || !created) throw new Error('three keys')
+    await store.set(permanent, 'one')
+    await store.set(expiring, 'one', 200)
+    for (const key of [permanent, expiring])
+      expect(await store.compareAndSet(key, 'one', 'two', 'kept')).toBe(true)
+    expect(await store.compareAndSet(created, null, 'two', 'kept')).toBe(true)
+    expect(await store.compareAndSet(permanent, 'one', 'three', 'kept')).toBe(false)
+    const listed = await store.list('thing', owner)
+    expect(listed.map(({ key }) => key.id).sort()).toEqual(['created', 'permanent'])
+    await expect.poll(() => store.get(expiring)).toBeNull()
+    expect(await store.get(permanent)).toBe('two')
+  },
+
   async 'of many concurrent compare-and-sets, one wins'(store, owner) {
     const key = keyOf(owner)
     const writes = Array.from({ length: 50 }, (_, i) => store.compareAndSet(key, null, `w${i}`))

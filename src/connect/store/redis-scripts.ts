@@ -11,10 +11,12 @@ const REMOVE = `redis.call('SREM', KEYS[2], ${ID}); return redis.call('DEL', KEY
 export const scripts = {
   write: script(`${WRITE} return 1`),
   remove: script(REMOVE),
-  // ARGV: next, ttl or '', expected. '' means absent: a value is never empty.
+  // ARGV: next; ttl, '' or 'kept'; expected. '' means absent: a value is never empty.
   swap: script(`
     if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
-    if ARGV[1] == '' then ${REMOVE.replace('return ', '')} else ${WRITE} end
+    if ARGV[1] == '' then ${REMOVE.replace('return ', '')}
+    elseif ARGV[2] == 'kept' then redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
+    else ${WRITE} end
     return 1`),
 }
 

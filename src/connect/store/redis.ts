@@ -65,8 +65,10 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     async set(key, value, ttlMs) {
       await write(key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
     },
-    compareAndSet: (key, expected, next, ttlMs) =>
-      write(key, (commands, names) => commands.swap(...names, next ?? '', ttl(ttlMs), expected ?? '')),
+    compareAndSet(key, expected, next, ttlMs) {
+      const expiry = ttlMs !== 'kept' ? ttl(ttlMs) : expected === null ? '' : ttlMs
+      return write(key, (commands, names) => commands.swap(...names, next ?? '', expiry, expected ?? ''))
+    },
     delete: (key) => write(key, (commands, names) => commands.remove(...names)),
 
     list: (kind, owner) => entriesOf(run, kind, owner),

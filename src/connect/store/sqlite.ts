@@ -169,21 +169,23 @@ function columns(key: Key) {
   checkKey(key)
   return [key.kind, key.owner, key.id] as const
 }
-const expiry = (now: number, ttlMs: number | undefined) => (ttlMs === undefined ? null : now + ttlMs)
+const expiry = (now: number, ttlMs: number | 'kept' | undefined) =>
+  typeof ttlMs === 'number' ? now + ttlMs : null
 
 /** `KeyValueStore.compareAndSet`, as one statement. */
 function swap(
-  { select, insert, removeIf, replace }: ReturnType<typeof prepareStatements>,
+  { select, insert, removeIf, replace, replaceValue }: ReturnType<typeof prepareStatements>,
   key: Key,
   expected: string | null,
   next: string | null,
   now: number,
-  ttlMs: number | undefined,
+  ttlMs: number | 'kept' | undefined,
 ): boolean {
   const [place, expiresAt] = [columns(key), expiry(now, ttlMs)] as const
   if (expected === null && next === null) return select.get(...place, now) === undefined
   if (expected === null) return insert.run(...place, next, expiresAt, now).changes === 1
   if (next === null) return removeIf.run(...place, now, expected).changes === 1
+  if (ttlMs === 'kept') return replaceValue.run(next, ...place, now, expected).changes === 1
   return replace.run(next, expiresAt, ...place, now, expected).changes === 1
 }
 
@@ -198,6 +200,7 @@ function prepareStatements(db: DatabaseSync) {
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
     WHERE entries.expires_at <= ?`),
     replace: db.prepare(`UPDATE entries SET value = ?, expires_at = ? WHERE ${alive} AND value = ?`),
+    replaceValue: db.prepare(`UPDATE entries SET value = ? WHERE ${alive} AND value = ?`),
     remove: db.prepare(`DELETE FROM entries WHERE ${alive}`),
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries

@@ -44,9 +44,15 @@ export interface KeyValueStore {
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /**
    * Writes `next` only if the value is still exactly `expected`; null means absent in both. Resolves to whether it was
-   * written. Atomic among all processes.
+   * written. Atomic among all processes. With `'kept'`, the new value is permanent or expires as the old one; it saves the server
+   * work. Without an old value, it is permanent.
    */
-  compareAndSet(key: Key, expected: string | null, next: string | null, ttlMs?: number): Promise<boolean>
+  compareAndSet(
+    key: Key,
+    expected: string | null,
+    next: string | null,
+    ttlMs?: number | 'kept',
+  ): Promise<boolean>
   /** Deletes the value. Resolves to whether there was one. */
   delete(key: Key): Promise<boolean>
   /**

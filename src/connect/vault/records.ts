@@ -58,6 +58,8 @@ export class ConnectionRecords {
   readonly #assumedLifetimeMs: number
   readonly #kept = new Map<string, ConnectionRecord>()
   readonly #secrets = new WeakMap<ActiveRecord, Secrets>()
+  /** The text of each record that was read or written, as it is stored. */
+  readonly #texts = new WeakMap<ConnectionRecord, string>()
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
   /** `onWritten` is called once for each change. */
@@ -76,7 +78,7 @@ export class ConnectionRecords {
 
   /** Throws `DecryptionError` if the record cannot be read. */
   async read(ref: ConnectionRef): Promise<ConnectionRecord> {
-    return readable(await this.#store.get(this.#key(ref)))
+    return this.#parsed(await this.#store.get(this.#key(ref)))
   }
 
   /** Like `read`; a value that is at most a second old may come from memory. */
@@ -87,7 +89,7 @@ export class ConnectionRecords {
     const name = `${keyName(key)} ${text}`
     const known = this.#kept.get(name)
     if (known) return known
-    const record = readable(text)
+    const record = this.#parsed(text)
     if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
     this.#kept.set(name, record)
     return record
@@ -103,29 +105,35 @@ export class ConnectionRecords {
     }))
   }
 
-  /** Changes a record: reads it, calls `next`, and writes the result. If another process was faster, begins again. */
-  change(ref: ConnectionRef, next: Transition): Promise<Change> {
-    return this.changer(ref, next)()
+  /**
+   * Changes a record: reads it, calls `next`, and writes the result. If another process was faster, begins again. `seen`: the record
+   * as the caller knows it, which is not read again: the write shows whether it is still the stored one. If `next` changes nothing
+   * in it, the record is read.
+   */
+  change(ref: ConnectionRef, next: Transition, seen?: ConnectionRecord): Promise<Change> {
+    return this.changer(ref, next, seen)()
   }
 
   /**
    * Returns a function that makes a change, and can be called again if the answer of the store was lost. If the earlier call has
    * written the record, the record has its `rev`, and nothing is written twice.
    */
-  changer(ref: ConnectionRef, next: Transition): () => Promise<Change> {
+  changer(ref: ConnectionRef, next: Transition, seen?: ConnectionRecord): () => Promise<Change> {
     const key = this.#key(ref)
     const rev = randomUUID()
+    let known = seen && this.#texts.has(seen) ? seen : undefined
     let sent: Change | undefined
     return async () => {
       for (;;) {
-        const text = await this.#store.get(key)
-        const before = (text === null ? null : parseRecord(text)) ?? newRecord()
+        const isStored = !known
+        const before = known ?? (await this.#stored(key))
+        known = undefined
         if (!sent || before.rev !== rev) {
           const after = next(before)
-          if (after === before) return { before, after }
+          if (after === before && isStored) return { before, after }
+          if (after === before) continue
           sent = { before, after: { ...after, rev } }
-          const ttlMs = after.status === 'none' ? NONE_TTL_MS : undefined
-          if (!(await this.#store.compareAndSet(key, text, JSON.stringify(sent.after), ttlMs))) continue
+          if (!(await this.#replace(key, sent))) continue
         }
         this.#onWritten(ref, sent)
         return sent
@@ -226,6 +234,30 @@ export class ConnectionRecords {
       scopes: tokens.scopes ?? scopes,
       ...lifetimeOf(expiresIn, { issuedAt, renewable, isSame }, this.#assumedLifetimeMs),
     }
+  }
+
+  /** The stored record, or a new one if there is none, or if it cannot be read. */
+  async #stored(key: Key): Promise<ConnectionRecord> {
+    const text = await this.#store.get(key)
+    const record = (text === null ? null : parseRecord(text)) ?? newRecord()
+    if (text !== null) this.#texts.set(record, text)
+    return record
+  }
+
+  /** Writes a record in place of another. Resolves to false if that is not the stored one. */
+  #replace(key: Key, { before, after }: Change): Promise<boolean> {
+    const text = JSON.stringify(after)
+    this.#texts.set(after, text)
+    const permanent = before.status === 'none' ? undefined : 'kept'
+    const ttlMs = after.status === 'none' ? NONE_TTL_MS : permanent
+    return this.#store.compareAndSet(key, this.#texts.get(before) ?? null, text, ttlMs)
+  }
+
+  /** Throws `DecryptionError` if the text is no record. */
+  #parsed(text: string | null): ConnectionRecord {
+    const record = readable(text)
+    if (text !== null) this.#texts.set(record, text)
+    return record
   }
 
   #seal(ref: ConnectionRef, secrets: object): string {

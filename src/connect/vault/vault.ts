@@ -131,7 +131,7 @@ export class Vault {
     return {
       connection: ref,
       accessToken: async () => tokenOf(await this.#usable(ref)),
-      refresh: async (rejectedToken) => tokenOf(await this.#replace(ref, rejectedToken)),
+      refresh: async (rejectedToken) => tokenOf(await this.#replace(ref, rejectedToken, sent)),
       grantedScopes: async () => {
         const record = await this.#records.readCached(ref)
         return record.status === 'active' ? record.scopes : null
@@ -142,7 +142,9 @@ export class Vault {
         const next = (record: ConnectionRecord) =>
           connection.called(record, about, outcome, this.#options.now())
         // Most calls change nothing in the record that their token came from, so nothing is read or written for them.
-        if (next(about) !== about) await this.#records.change(ref, next)
+        if (next(about) === about) return
+        const { after } = await this.#records.change(ref, next, about)
+        if (after.status === 'active' && after.consent === about.consent) sent = after
       },
     }
   }
@@ -165,7 +167,7 @@ export class Vault {
         connectedAt,
       )
     try {
-      const stored = await this.#settle(ref, store, tokens)
+      const stored = await this.#settle(ref, store, after, tokens)
       // The record may be that of a consent that began later.
       return stored.status === 'active' ? 'connected' : 'superseded'
     } catch (error) {
@@ -327,9 +329,11 @@ export class Vault {
     throw new PlatformUnavailableError('paused', 'the new access token has expired already', waitMs)
   }
 
-  /** Replaces an access token that the API rejected. */
-  async #replace(ref: ConnectionRef, rejectedToken: string): Promise<Opened> {
-    const opened = this.#open(ref, await this.#records.read(ref))
+  /** Replaces an access token that the API rejected. `sent`: the record that it came from. */
+  async #replace(ref: ConnectionRef, rejectedToken: string, sent?: ActiveRecord): Promise<Opened> {
+    // The lease of a refresh asks the store itself whether the record is the latest one.
+    const canRefresh = sent?.renewable && connection.refreshableIn(sent, this.#options.now()) === 0
+    const opened = this.#open(ref, canRefresh ? sent : await this.#records.read(ref))
     const { record, secrets } = opened
     if (secrets.accessToken !== rejectedToken) return this.#valid(ref, opened)
     const waitMs = record.renewable ? connection.refreshableIn(record, this.#options.now()) : 0
@@ -383,7 +387,7 @@ export class Vault {
     const received = { issuedAt: this.#options.now(), isRefresh: true }
     const store = (read: ConnectionRecord) =>
       connection.refreshed(read, opened.record, this.#records.granted(ref, read, tokens, received))
-    return this.#open(ref, await this.#settle(ref, store, tokens))
+    return this.#open(ref, await this.#settle(ref, store, opened.record, tokens))
   }
 
   /**
@@ -395,13 +399,15 @@ export class Vault {
     seen: ActiveRecord,
     manual: boolean,
   ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
+    const lease = (record: ConnectionRecord) =>
+      connection.hasTokens(record, seen)
+        ? connection.leased(record, { now: this.#options.now(), leaseMs: this.#leaseMs, manual })
+        : record
+    let known: ConnectionRecord = seen
     for (const deadline = performance.now() + this.#options.waitMs; ; ) {
       if (this.#isClosing) throw stopping()
-      const { before, after } = await this.#records.change(ref, (record) =>
-        connection.hasTokens(record, seen)
-          ? connection.leased(record, { now: this.#options.now(), leaseMs: this.#leaseMs, manual })
-          : record,
-      )
+      const { before, after } = await this.#records.change(ref, lease, known)
+      known = after
       const isHolder = after !== before
       if (isHolder || !connection.hasTokens(after, seen)) return { record: after, isHolder }
       const pauseMs = connection.pauseOf(after, this.#options.now(), manual)
@@ -423,10 +429,15 @@ export class Vault {
 
   /**
    * Stores the outcome of a request for tokens. If the store does not accept it at once, rejects, and repeats the write in the
-   * background. `tokens`: the tokens that were received.
+   * background. `sent`: the record when the request was sent. `tokens`: the tokens that were received.
    */
-  async #settle(ref: ConnectionRef, next: Transition, tokens?: Tokens): Promise<ConnectionRecord> {
-    const write = this.#records.changer(ref, next)
+  async #settle(
+    ref: ConnectionRef,
+    next: Transition,
+    sent: ConnectionRecord,
+    tokens?: Tokens,
+  ): Promise<ConnectionRecord> {
+    const write = this.#records.changer(ref, next, sent)
     const first = write()
     const stored = first
       .catch((error: unknown) => {
@@ -451,14 +462,15 @@ export class Vault {
     const now = this.#options.now()
     const cause = causeOf(error)
     if (!(error instanceof PlatformError) || cause === undefined) {
-      await this.#records.change(ref, (read) => connection.released(read, sent)).catch(() => {})
+      await this.#records.change(ref, (read) => connection.released(read, sent), sent).catch(() => {})
       throw error
     }
     const { code, reason, retryAfterMs } = error
     const level = error instanceof ConfigurationError ? 'error' : 'warn'
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
     const failure = { cause, now, retryAfterMs }
-    return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch((failed: unknown) => {
+    const next = (read: ConnectionRecord) => connection.failed(read, sent, failure)
+    return this.#settle(ref, next, sent).catch((failed: unknown) => {
       // The caller gets the platform's error, even if it could not be stored yet, but no end that is not in the record.
       if (cause === 'invalid_grant') throw failed
       return sent
