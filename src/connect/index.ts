@@ -46,6 +46,7 @@ export {
 export { fieldOf, isTooDeep, parseJson } from './platform/json.ts'
 export {
   createOAuth,
+  flowParameterNames,
   type OAuth,
   randomCodeVerifier,
   randomState,
@@ -130,7 +131,6 @@ export function createConnect(options: CreateConnectOptions): Connect {
       platform,
       baseUrl: client.apiUrl,
       http: observed(http.api, 'api', listeners),
-      uploads: observed(http.uploads, 'api', listeners),
     }),
     flows: new FlowRecords(platform, store, keys),
     onExchange(listener) {

@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
 import * as z from 'zod'
-import { type EncryptionKey, platform } from '../connect/index.ts'
+import { type EncryptionKey, flowParameterNames, platform } from '../connect/index.ts'
 import { isSentinelUrl } from '../connect/stores.ts'
 import * as field from './fields.ts'
 import { type Environment, readSettings, type SettingsGroup, variablesOf } from './read.ts'
@@ -492,19 +492,13 @@ export const scopes = () =>
     )
     .optional()
 
-/** Parameters of the authorization URL that the flow itself sets. */
-const RESERVED = [
-  ...'response_type client_id redirect_uri scope state code_challenge code_challenge_method'.split(' '),
-  platform.bxcontextParameter,
-]
-
 const authorizeParams = () =>
   z
     .string()
     .default('')
     .transform((text, ctx): URLSearchParams => {
       const params = new URLSearchParams(text)
-      const reserved = RESERVED.find((name) => params.has(name))
+      const reserved = flowParameterNames(platform).find((name) => params.has(name))
       if (reserved) ctx.addIssue(`must not set ${reserved}: the flow sets it`)
       return params
     })

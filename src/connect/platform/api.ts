@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type * as z from 'zod'
+import type { AppError } from '../app-error.ts'
 import { retry } from '../retry.ts'
 import { messageIn } from './answer-message.ts'
 import type { Platform } from './contract.ts'
@@ -25,8 +26,13 @@ export interface Call<T> {
    * response that is not a web page.
    */
   schema: z.ZodType<T>
-  /** Sends the call through the pool for uploads, which allows more time. */
-  upload?: boolean
+  /**
+   * For a call whose errors have a form of their own. Returns the error that an answer stands for, or undefined if it is to be read as
+   * usual. It gets every answer but one that rejects the token; `said` is what the answer says to people, without secrets.
+   */
+  parseError?: (answer: HttpResponse, said: string) => AppError | undefined
+  /** How long to wait for the answer to a call that takes longer than usual, in ms. Such a call is sent once. */
+  timeoutMs?: number
 }
 
 /** A body to send as JSON. A `Uint8Array` contains JSON already. */
@@ -75,13 +81,10 @@ export interface ApiOptions {
   platform: Platform
   /** `{base_url}`, which may have a path. */
   baseUrl: string
-  /** The pool for everything but uploads. */
   http: Http
-  /** The pool for uploads; defaults to `http`. */
-  uploads?: Http
   /**
    * The deadline of a call with its retries, in ms. It does not include the wait for a token, and begins again if the call is
-   * repeated with a new token. An upload has the deadline of its pool.
+   * repeated with a new token.
    */
   deadlineMs?: number
 }
@@ -150,8 +153,10 @@ async function request<T>(
   if (leavesPath(call.path)) throw new NotFoundError(call.notFound)
   const { scope } = call
   const name = `${method} ${scope}`
+  const errorOf = (answer: HttpResponse) =>
+    call.parseError?.(answer, messageIn(answer.text, secretsOf(source, token)))
   const send = (token: string) =>
-    sendWithRetries(options, httpRequest(options, method, source, call, token, body), call)
+    sendWithRetries(options, httpRequest(options, method, source, call, token, body), call, errorOf)
   let token = await source.accessToken()
   let response: HttpResponse | undefined
   try {
@@ -161,6 +166,8 @@ async function request<T>(
       response = undefined
       response = await send(token)
     }
+    const own = rejectsToken(response) ? undefined : errorOf(response)
+    if (own) throw own
     if (response.status === 403 && !rejectsToken(response) && !isWebPage(response.text))
       throw new InsufficientScopeError(await missingScopes(response, source, scope, token))
     const data = parseResponse(options, method, response, call, secretsOf(source, token))
@@ -229,17 +236,22 @@ function httpRequest(
   return { method, url, headers: { ...sent, 'content-type': 'application/json' }, body: json, connection }
 }
 
-/** Sends a read again after a 5xx, a 429 or a lost connection, while the deadline allows it. Sends any other request once. */
+/**
+ * Sends a read again after a 5xx, a 429 or a lost connection, while the deadline allows it. Sends any other request once. `errorOf`: the
+ * error that an answer stands for by the call's own rules.
+ */
 function sendWithRetries(
-  { http, uploads = http, deadlineMs = 8_000 }: ApiOptions,
+  { http, deadlineMs = 8_000 }: ApiOptions,
   request: HttpRequest,
-  { upload }: Call<unknown>,
+  { timeoutMs }: Call<unknown>,
+  errorOf: (answer: HttpResponse) => AppError | undefined,
 ): Promise<HttpResponse> {
-  if (upload) return uploads.send(request)
+  if (timeoutMs !== undefined) return http.send({ ...request, timeoutMs })
   const deadline = performance.now() + deadlineMs
   const attempt = async () => {
     const response = await http.send({ ...request, deadlineMs: deadline - performance.now() })
-    if (response.status >= 500 || response.status === 429) throw unavailable(response)
+    const isOutage = response.status >= 500 || response.status === 429
+    if (isOutage && !errorOf(response)) throw unavailable(response)
     return response
   }
   const attempts = request.method === 'GET' ? MAX_ATTEMPTS : 1

@@ -18,6 +18,8 @@ export interface HttpRequest {
   body?: string | Uint8Array
   /** Deadline for the whole exchange, in ms from now, if it is earlier than the pool's own. */
   deadlineMs?: number
+  /** How long the exchange and each of its steps may take, in ms, in place of the pool's times. */
+  timeoutMs?: number
   /** The connection that the request belongs to, for listeners. */
   connection?: { userId: string; bxcontext: string } | undefined
 }
@@ -79,11 +81,10 @@ export interface Proxies {
   noProxy: string
 }
 
-/** A pool for each purpose, so that a slow API or a large upload never delays a refresh. */
+/** A pool for each purpose, so that a slow API never delays a refresh. */
 export interface HttpPools {
   tokens: Http
   api: Http
-  uploads: Http
   close(): Promise<void>
 }
 
@@ -95,7 +96,7 @@ export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls
 /**
  * Creates the pools for a platform. The token endpoint has 32 s (`tokenEndpointMs`): it may take 30 s to respond. If the app
  * stopped waiting earlier, it could lose the only copy of a rotated refresh token. API calls are usually quick, and reads are
- * retried. An upload waits until the platform has processed a whole batch.
+ * retried.
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
@@ -108,13 +109,11 @@ export function createHttpPools(
     connections: 512,
   })
   const api = createHttp({ ...common, stepTimeoutMs: apiTimeoutMs, connections: 1024 })
-  const uploads = createHttp({ ...common, stepTimeoutMs: 60_000, deadlineMs: 60_000 })
   return {
     tokens,
     api,
-    uploads,
     close: async () => {
-      await Promise.all([tokens.close(), api.close(), uploads.close()])
+      await Promise.all([tokens.close(), api.close()])
     },
   }
 }
@@ -136,8 +135,6 @@ export function createHttp(options: HttpOptions = {}): Http {
   const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: longestMs = 8_000 } = options
   const settings = {
     connectTimeout: connectTimeoutMs,
-    headersTimeout: stepTimeoutMs,
-    bodyTimeout: stepTimeoutMs,
     keepAliveTimeout: 30_000,
     connections: options.connections ?? 64,
     maxResponseSize: MAX_BYTES,
@@ -147,8 +144,12 @@ export function createHttp(options: HttpOptions = {}): Http {
   const open = () => (opening ??= createDispatcher(settings, options.proxies ?? null))
   return {
     send: async (request) => {
-      const deadlineMs = Math.min(request.deadlineMs ?? longestMs, longestMs)
-      return exchange(await open(), request, deadlineMs, options)
+      const { timeoutMs, deadlineMs = longestMs } = request
+      const times = {
+        deadlineMs: timeoutMs ?? Math.min(deadlineMs, longestMs),
+        stepMs: timeoutMs ?? stepTimeoutMs,
+      }
+      return exchange(await open(), request, times, options)
     },
     close: async () => (await open()).destroy(),
   }
@@ -181,7 +182,7 @@ async function createDispatcher(
 async function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
-  deadlineMs: number,
+  { deadlineMs, stepMs }: { deadlineMs: number; stepMs: number },
   { userAgent = USER_AGENT, internalUrls }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = sentTo(url, internalUrls)
@@ -201,7 +202,15 @@ async function exchange(
   // If the process was suspended, an answer may have arrived meanwhile. The immediate runs after it was read.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
   dispatcher.dispatch(
-    { origin, path: pathname + search, method, headers: sent, body: body ?? null },
+    {
+      origin,
+      path: pathname + search,
+      method,
+      headers: sent,
+      body: body ?? null,
+      headersTimeout: stepMs,
+      bodyTimeout: stepMs,
+    },
     {
       onRequestStart(started) {
         controller = started

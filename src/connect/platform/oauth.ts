@@ -118,25 +118,38 @@ interface ConsentRequest {
   redirectUri: string
 }
 
-function consentUrl(
-  { platform, scopes, pkce, clientId, authorizePath, authorizeParams }: OAuthOptions,
-  authUrl: string,
-  { bxcontext, state, codeVerifier, redirectUri }: ConsentRequest,
-): URL {
-  const url = new URL(authUrl + authorizePath)
-  for (const [name, value] of new URLSearchParams(authorizeParams)) url.searchParams.append(name, value)
-  const parameters = {
-    response_type: 'code',
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-    state,
-    [platform.bxcontextParameter]: bxcontext,
-    ...(pkce && { code_challenge: challengeOf(codeVerifier), code_challenge_method: 'S256' }),
-  }
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+function consentUrl(options: OAuthOptions, authUrl: string, request: ConsentRequest): URL {
+  const url = new URL(authUrl + options.authorizePath)
+  for (const [name, value] of new URLSearchParams(options.authorizeParams))
+    url.searchParams.append(name, value)
+  for (const [name, value] of Object.entries(flowParameters(options, request)))
+    if (value !== null) url.searchParams.set(name, value)
   return url
 }
+
+/** The parameters of the consent url that the flow sets; null: this app does not send it. */
+const flowParameters = (
+  { platform, scopes, pkce, clientId }: Pick<OAuthOptions, 'platform' | 'scopes' | 'pkce' | 'clientId'>,
+  { bxcontext, state, codeVerifier, redirectUri }: ConsentRequest,
+): Record<string, string | null> => ({
+  response_type: 'code',
+  client_id: clientId,
+  redirect_uri: redirectUri,
+  scope: scopes.length > 0 ? scopes.join(' ') : null,
+  state,
+  [platform.bxcontextParameter]: bxcontext,
+  code_challenge: pkce ? challengeOf(codeVerifier) : null,
+  code_challenge_method: pkce ? 'S256' : null,
+})
+
+/** The names of the parameters of the consent url that no setting may replace. */
+export const flowParameterNames = (platform: Platform): string[] =>
+  Object.keys(
+    flowParameters(
+      { platform, scopes: [], pkce: false, clientId: '' },
+      { bxcontext: '', state: '', codeVerifier: '', redirectUri: '' },
+    ),
+  )
 
 /** The transformation `S256` (RFC 7636 section 4.2). */
 const challengeOf = (verifier: string) => hash('sha256', verifier, 'base64url')

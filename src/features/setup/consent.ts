@@ -92,12 +92,7 @@ async function useCode(target: Target, features: Features, grant: Grant): Promis
     const next = refreshToken === undefined ? tokens : await oauth.refresh({ ...grant, refreshToken })
     found.push(refreshFinding(target, refreshToken, next))
     const scopes = next.scopes ?? tokens.scopes
-    const api = createApi({
-      platform,
-      baseUrl: target.apiUrl,
-      http: target.client.http,
-      uploads: target.client.http,
-    })
+    const api = createApi({ platform, baseUrl: target.apiUrl, http: target.client.http })
     for (const { connectionTest: test } of features) {
       if (!test || scopes?.includes(test.scope) === false) continue
       step = `a call with the scope ${test.scope} failed`

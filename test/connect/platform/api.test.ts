@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
-import { type Api, createApi, type Page } from '../../../src/connect/platform/api.ts'
+import { type Api, type Call, createApi, type Page } from '../../../src/connect/platform/api.ts'
 import { idSchema } from '../../../src/connect/platform/contract.ts'
 import {
   PlatformError,
@@ -92,6 +92,47 @@ describe('an API call', () => {
       $orderby: 'createdAt desc',
       $filter: "name eq 'A & B'",
       $count: 'true',
+    })
+  })
+
+  test('for a page that ends at the total that the platform reports is the last of its list', async () => {
+    handlers = [json([{ id: '7' }, { id: '8' }], 200, { 'x-odata-total-count': '12' })]
+    expect(await list(source(), { skip: 10 })).toMatchObject({ total: 12, next: null })
+  })
+
+  test('that takes longer than others has its own time, and is sent once', async () => {
+    const quick = createHttp({ stepTimeoutMs: 50, deadlineMs: 100 })
+    const client = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http: quick })
+    handlers = [(_req, res) => void setTimeout(() => res.writeHead(200).end('{}'), 1_000)]
+    expect(await client.get(source(), { ...RECORD, timeoutMs: 60_000 })).toEqual({})
+    await expect(client.get(source(), { ...RECORD, timeoutMs: 200 })).rejects.toMatchObject({
+      kind: 'no_answer',
+    })
+    expect(requests).toHaveLength(2)
+    await quick.close()
+  })
+
+  describe('whose errors have a form of their own', () => {
+    class GoneError extends PlatformError {
+      readonly code = 'not_found'
+      readonly status = 404
+    }
+    const call: Call<unknown> = {
+      ...RECORD,
+      parseError: ({ text }, said) => (text.includes('"GONE"') ? new GoneError(said) : undefined),
+    }
+
+    test.each([200, 400, 403, 404, 500])('throws what its own function returns for a %s', async (status) => {
+      handlers = [json({ fault: 'GONE', echo: 'token' }, status)]
+      const failed = expect(api.get(source(), call)).rejects
+      await failed.toMatchObject({ name: 'GoneError', message: 'fault: GONE; echo: …' })
+      expect(requests).toHaveLength(1)
+    })
+
+    test('is read as usual where that function returns nothing, and asks it nothing about a rejected token', async () => {
+      handlers = [json({ fault: 'GONE' }, 401), json({ fault: 'other' }, 404)]
+      await expect(api.get(source(), call)).rejects.toMatchObject({ name: 'NotFoundError' })
+      expect(requests).toHaveLength(2)
     })
   })
 

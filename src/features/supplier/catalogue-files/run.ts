@@ -36,6 +36,8 @@ const { PATHS } = contract
 const CALL = { scope: CATALOGUES_SCOPE, notFound: catalogueTexts.notFound }
 /** How long to retry a request, in ms: longer than the longest `Retry-After`. */
 const RETRY_MS = 600_000
+/** How long the platform may take to process a batch, in ms. */
+const UPLOAD_MS = 60_000
 /** How long the platform may take after the last upload, and the longest pause between polls, in ms. */
 const [COMPLETION_MS, MAX_POLL_MS] = [3_600_000, 10_000]
 
@@ -74,7 +76,7 @@ class Run {
     const { api, source, catalogueId, batchId, batchAt, save } = this.#options
     const items = await this.#call(() => batchAt(from))
     const schema = contract.uploadAnswerSchema(items.length)
-    const call = { ...CALL, path: PATHS.items(catalogueId, batchId), schema, upload: true }
+    const call = { ...CALL, path: PATHS.items(catalogueId, batchId), schema, timeoutMs: UPLOAD_MS }
     await this.#call(() => api.post(source, call, contract.itemsBody(items))).catch((error: unknown) => {
       if (!said(error)) throw error
       if (!isUnclear(error))

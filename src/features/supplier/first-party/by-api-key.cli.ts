@@ -51,7 +51,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = fals
   const access = createFirstPartyAccess({ ...credentials, store, keys, log })
   return {
     store,
-    api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
+    api: createApi({ platform, baseUrl, http: http.api }),
     apiUrl: baseUrl,
     source: access,
     /** Identifies the tenant and the credentials, which it does not reveal. */

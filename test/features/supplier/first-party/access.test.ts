@@ -179,7 +179,11 @@ test('the subscription key is sent with every call, including login and refresh'
   const call = { path: '/anything', scope: '', schema: z.unknown() }
   await api.get(source, call)
   await api.post(source, call, {})
-  await api.post(source, { ...call, path: '/uploads', upload: true }, { json: new Uint8Array([123, 125]) })
+  await api.post(
+    source,
+    { ...call, path: '/uploads', timeoutMs: 60_000 },
+    { json: new Uint8Array([123, 125]) },
+  )
   await listTenants(api, source)
   expect(seen.map(([called]) => called)).toEqual([
     'POST /accounts/auth/login',

@@ -127,18 +127,16 @@ export function openAccess(
     store = openSqlite({ file: ':memory:' }),
     keys = [newKey()],
     credentials = CREDENTIALS,
-    uploadMs = 5_000,
     now = Date.now,
   } = {},
 ): ApiKeyAccess {
   const http = createHttp()
-  const uploads = createHttp({ stepTimeoutMs: uploadMs, deadlineMs: uploadMs })
   return {
-    api: createApi({ platform, baseUrl: apiUrl, http, uploads }),
+    api: createApi({ platform, baseUrl: apiUrl, http }),
     source: createFirstPartyAccess({ ...credentials, baseUrl: apiUrl, http, store, keys, log: SILENT, now }),
     store,
     close: async () => {
-      await Promise.all([http.close(), uploads.close(), store.close()])
+      await Promise.all([http.close(), store.close()])
     },
   }
 }
