@@ -157,8 +157,10 @@ export const texts = {
         'First sign in here. You then come back to this page, and nothing happens until you press the button.',
     },
     lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
-    signedInAs: (user: string) =>
-      `You are signed in as ${isolated(user)}, who will have the connection. Nothing happens until you press the button.`,
+    signedInAs: (user: string, team?: string) =>
+      team === undefined
+        ? `You're signed in as ${isolated(user)}, and the connection will be yours. Nothing happens until you press the button.`
+        : `You're signed in as ${isolated(user)}, and everyone at ${isolated(team)} will share the connection. Nothing happens until you press the button.`,
   },
 
   /** For a person who has to ask a colleague to connect the business. `url`: the page to link to. */
@@ -186,6 +188,7 @@ export const texts = {
     connect: 'Connect an account',
     count: (accounts: number) =>
       accounts === 1 ? 'One connected account' : `${accounts} connected accounts`,
+    shared: (team: string) => `Everyone at ${isolated(team)} shares these connections.`,
     needsYouFirst: 'Those that need you first',
     byName: 'Name',
     byUse: 'Last used',
@@ -306,6 +309,9 @@ export const texts = {
       uses.length === 0
         ? 'This app will no longer have access to this account, and work in progress for it stops.'
         : `This app will no longer have access to this account: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
+    /** `user`: the person on the platform who has connected it. */
+    team: (team: string, user: string | null) =>
+      `${user === null ? '' : `${isolated(user)} connected it, and `}${user === null ? 'Everyone' : 'everyone'} at ${isolated(team)} shares it: your colleagues lose it, too.`,
     data: 'Nothing is deleted on the platform. You can connect the account again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',

@@ -280,7 +280,7 @@ describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () =
     await enter(page, 'Hal')
     expect(page.url()).toBe(link())
     expect(await page.locator('main').innerText()).toMatch(
-      /You are signed in as Hal[\s\S]*Choose the business/,
+      /You're signed in as Hal[\s\S]*Choose the business/,
     )
     await inspect(page, true)
     expect(await isActive('Hal')).toBe(false)

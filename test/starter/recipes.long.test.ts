@@ -281,6 +281,7 @@ test('the people of a company share a connection, whoever made it; another compa
   await ann.get(await toCallback(team, ann))
   const { visitor: bob, page } = await enter('Bob', 'acme')
   expect(page.text).toContain('class="who">Bob<')
+  expect(page.text).toContain('Everyone at your company shares these connections.')
   expect(await connectionsOf(team, bob)).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
   // Ann has left: what she has still open is her session.
   const again = await enter('Ann', 'other')

@@ -247,10 +247,10 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
       const stored = await vault.findAny({ userId, bxcontext })
       if (!stored) throw new NotConnectedError()
       const { connection, links } = await cardOf(options, userId, stored)
-      const { canTest, name } = connection
+      const { canTest, name, userName } = connection
       const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
       const { title } = canTest ? texts.disconnect : texts.disconnect.remove
-      const data = { bxcontext, uses, canTest, connectedAppsUrl }
+      const data = { bxcontext, uses, canTest, userName, connectedAppsUrl }
       const json = { connection }
       sendPageOrJson(req, res, { view: 'app/disconnect', title: title(name), data, json })
     })

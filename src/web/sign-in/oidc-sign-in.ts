@@ -139,8 +139,8 @@ async function exchange(
   const claims = tokens.claims()
   if (!claims || !tokens.id_token) throw signInFailed(texts.signIn.unknownUser, 'token response: no ID token')
   // An issuer has no fragment, so both parts can be told apart.
-  const id = `${claims.iss}#${claims.sub}`
-  if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(id))
+  const owner: Pick<User, 'id' | 'team'> = { id: `${claims.iss}#${claims.sub}` }
+  if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(owner.id))
     throw signInFailed(
       texts.signIn.unknownUser,
       'ID token: sub is empty, too long, or has control characters',
@@ -152,7 +152,7 @@ async function exchange(
     : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch(() => undefined)
   const sources = [claims, info ?? {}]
   return {
-    user: { id, name: nameOf(sources) },
+    user: { ...owner, name: nameOf(sources) },
     email: emailOf(sources, trustsEmail),
     idToken: tokens.id_token,
   }

@@ -10,6 +10,8 @@ export interface User {
   /** Identifies the owner of connections: it must never change or be reused. See `isUserId`. */
   id: string
   name: string
+  /** The team whose people share the connections of this id, as pages name it after "everyone at". */
+  team?: string
 }
 
 declare module 'express-session' {

@@ -23,7 +23,7 @@ describe('the page that links lead to', () => {
     const name = newUser()
     const { status, text } = await (await signedIn(app, name)).get(LINK)
     expect(status).toBe(200)
-    expect(text).toContain(`You are signed in as ${name}`)
+    expect(text).toContain(`You're signed in as ${name}`)
     expect(text).toContain('Choose the business')
     expect(buttonsOf(text)).toEqual([{ bxcontext: undefined, label: 'Connect an account' }])
   })

@@ -44,6 +44,7 @@ test('asks once: names the business and what stops working, and changes nothing'
   const page = await visitor.get(`${app.url}/connections/harbour-homes/disconnect`)
   expect(page.text).toContain('<h1>Disconnect Harbour Homes?</h1>')
   expect(page.text).toMatch(/Probe[^.]* will stop working here/)
+  expect(page.text).not.toContain('colleagues')
   const { items: connections } = (await visitor.get(`${app.url}/connections`, JSON_TYPE)).json()
   expect(connections).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
   const other = await visitor.get(`${app.url}/connections/elsewhere/disconnect`, JSON_TYPE)

@@ -1,0 +1,44 @@
+import { Router } from 'express'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type OwnSignIn, signIn } from '../../../src/web/sign-in/user.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, connectionsOf, signedIn } from '../../support/flow.ts'
+import { ownSignIn } from '../../support/own-sign-in.ts'
+
+/** All people of Acme have the same connections. */
+const asTeam: OwnSignIn = async (options) => ({
+  ...(await ownSignIn(options)),
+  routes: Router().post('/sign-in', async (req, res) => {
+    await signIn(req, { id: 'company:acme', name: req.body.name, team: 'Acme' })
+    res.redirect(303, '/')
+  }),
+})
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll({}, {}, undefined, asTeam)
+})
+afterAll(() => app.close())
+
+test('the people of a team read that they share connections, before they connect and afterwards', async () => {
+  const ann = await signedIn(app, 'Ann')
+  expect((await ann.get(`${app.url}/connect`)).text).toContain(
+    'signed in as Ann, and everyone at Acme will share',
+  )
+  await connected(app, { name: 'Ann' })
+  const bob = await signedIn(app, 'Bob')
+  const list = (await bob.get(`${app.url}/connections`)).text
+  expect(list).toContain('Everyone at Acme shares these connections.')
+  expect(list).toMatch(/<dt>Connected by<\/dt><dd>Olivia Hart/)
+})
+
+test('the question before a disconnect tells who connected the business, and that colleagues lose it', async () => {
+  await connected(app, { name: 'Ann' })
+  const bob = await signedIn(app, 'Bob')
+  const { text } = await bob.get(`${app.url}/connections/harbour-homes/disconnect`)
+  expect(text).toContain(
+    'Olivia Hart connected it, and everyone at Acme shares it: your colleagues lose it, too.',
+  )
+  await bob.post(`${app.url}/connections/harbour-homes/disconnect`)
+  expect(await connectionsOf(app, await signedIn(app, 'Ann'))).toEqual([])
+})
