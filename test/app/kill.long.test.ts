@@ -4,7 +4,7 @@ import { type KillSetup, killSetup, STORES } from '../support/kill.ts'
 import type { Program } from '../support/process.ts'
 import { tapProxy } from '../support/tap-proxy.ts'
 
-const RANDOM_MOMENTS = 4
+const RANDOM_MOMENTS = 2
 
 describe.each(STORES)('kill -9 of the app on $name', ({ redis, skip }) => {
   let setup: KillSetup

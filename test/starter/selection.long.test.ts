@@ -48,15 +48,11 @@ test('any word makes a feature that passes the check and its tests without an ed
   const folders = features.map(({ folder }) => folder)
   for (const place of placesOfAll(folders, withDependents(chosen)))
     rmSync(join(clone.dir, place), { recursive: true, force: true })
-  // init replaces this part of the README.
-  clone.edit('README.md', '[What only suppliers need](docs/supplier/README.md)', 'None')
   await clone.check()
   const ofAll = [
     'test/settings/config.test.ts',
     'test/web/requests/mount.test.ts',
-    'test/web/pages/pages.test.ts',
     'test/app/connections-command',
   ]
-  const ofStarter = ['test/starter/docs', 'test/starter/needs']
-  await clone.runTests(...ofAll, ...ofStarter, ...NOUNS.map((name) => `test/features/${name}/`))
+  await clone.runTests(...ofAll, ...NOUNS.map((name) => `test/features/${name}/`))
 })

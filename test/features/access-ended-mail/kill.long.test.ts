@@ -18,10 +18,17 @@ test.skipIf(!process.env.LONG_TESTS)(
     const key = newKey()
     const store = openSqlite({ file: `${dir}/store.sqlite` })
     const oauth = oauthFor(endpoint.authUrl)
-    const earlier = () => Date.now() - 3_600_000
-    const vault = new Vault({ platform, store, keys: [key], oauth, now: earlier })
+    const vaultAgo = (ms: number) =>
+      new Vault({ platform, store, keys: [key], oauth, now: () => Date.now() - ms })
+    const vault = vaultAgo(3_600_000)
     for (const userId of USERS) await consent(vault, {}, { userId, bxcontext: 'ctx' })
     endpoint.answers(oauthError('invalid_grant'))
+    // Refused two minutes ago. Only once the platform has refused access again, at least a minute later, a mail is sent.
+    const refusing = vaultAgo(120_000)
+    for (const userId of USERS)
+      await expect(refusing.refresh({ userId, bxcontext: 'ctx' })).rejects.toMatchObject({
+        code: 'connection_revoked',
+      })
     const settings = testEnv({
       ...server.env,
       DATA_DIR: dir,
@@ -37,8 +44,7 @@ test.skipIf(!process.env.LONG_TESTS)(
       remove()
     })
     const first = await start()
-    // The platform is asked again a minute after it has refused access, and only then a mail is sent.
-    await expect.poll(() => server.mails.length, { timeout: 150_000 }).toBeGreaterThan(1)
+    await expect.poll(() => server.mails.length, { timeout: 90_000 }).toBeGreaterThan(1)
     await first.kill('SIGKILL')
     const second = await start()
     const tokens = () =>
