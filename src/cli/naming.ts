@@ -11,7 +11,7 @@ export const slugOf = (name: string): string =>
 
 const TEXTS = /\.(ts|cjs|md|json|ya?ml|conf)$/
 
-/** Names the product: in the one constant that pages read, in the logo, and in place of `connect-starter` wherever that stands. */
+/** Names the product: in the one constant that pages read, in the logo, and instead of `connect-starter` wherever that stands. */
 export function nameProduct(project: Project, name: string): void {
   for (const file of project.filesBelow('.')) {
     if (!TEXTS.test(file) || file === 'package-lock.json' || file.startsWith('src/cli/')) continue

@@ -53,7 +53,7 @@ export async function deleteUser(
     )
   }
   await kept.catch(() => {})
-  // This comes first, so that nobody signs in and stores more.
+  // This comes first, so that the user cannot sign in and store more.
   await signIn.deleteUser(userId)
   await sessionStore.endAll(userId)
   for (const { bxcontext } of await connect.vault.list(userId)) {

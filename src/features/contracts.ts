@@ -12,7 +12,7 @@ export interface Contract {
   assumptions: readonly Assumption[]
   /** The scopes that the feature needs, each with the reason, which begins with "to". */
   scopes: Readonly<Record<string, string>>
-  /** The paths of its operations, with `:id` in place of ids. */
+  /** The paths of its operations, with `:id` instead of ids. */
   paths: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export async function loadContracts(): Promise<Contract[]> {
   return [core, ...ofFeatures]
 }
 
-/** Paths with `:id` in place of ids, such as `/leads/:id`, without their query. */
+/** Paths with `:id` instead of ids, such as `/leads/:id`, without their query. */
 const templatesOf = (paths: Readonly<Record<string, PathOf>>) =>
   Object.values(paths).map((path) => {
     const text = typeof path === 'string' ? path : path(...Array<string>(path.length).fill('{id}'))

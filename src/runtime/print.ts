@@ -6,7 +6,7 @@ const CONTROL = /(?!\t)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 /** The marks around the names in our sentences. */
 const ISOLATES = /[\u2068\u2069]/g
 
-/** A line as it may be printed: with a space in place of each character that controls a terminal, a line break included. */
+/** A line as it may be printed: with a space instead of each character that controls a terminal, a line break included. */
 const printable = (line: string): string => line.replace(ISOLATES, '').replace(CONTROL, ' ')
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${printable(line)}\n`).join('')

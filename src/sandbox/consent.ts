@@ -37,7 +37,7 @@ export function consentRoutes(
       const request = await readRequest(provider, known, req, res)
       if (!request) return
       const { account, scopes, prompt } = request
-      // A login to the platform is a login to the identity provider: nobody logs in twice.
+      // A login to the platform is a login to the identity provider: users log in once.
       if (prompt === 'login')
         return provider.interactionFinished(req, res, { login: { accountId: account.id } })
       reachedConsent(res)

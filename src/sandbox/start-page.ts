@@ -33,7 +33,7 @@ export function startPageRoutes(apps: readonly RegisteredApp[]): Router {
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
       const business = account && connectableBusiness(account, bxcontext)
-      // Another account may have logged in meanwhile: its businesses are shown, or the login page.
+      // Another account may have logged in in the meantime: its businesses are shown, or the login page.
       if (!business) return res.redirect(303, startUrl(redirectUrl))
       return res.redirect(303, returnUrl(String(redirectUrl), business.bxcontext))
     })

@@ -78,7 +78,7 @@ export interface FeatureParts {
   serverRoutes?: Part[]
   /**
    * Mounted after sessions and CSRF protection. Handlers of a part without `needsConnection` must call `requireUser`, which throws if
-   * nobody is signed in.
+   * no user is signed in.
    */
   routes?: Part[]
   /** Mounted after sessions and CSRF protection, in front of the core's routes, such as those of the connect flow. */

@@ -326,7 +326,7 @@ export const texts = {
 
   /** The user chose a different business on the platform from the one to reconnect. */
   mismatch: {
-    /** In place of a name that is not known yet. */
+    /** Instead of a name that is not known yet. */
     other: 'another business',
     title: (chosen: string) => `Connect ${isolated(chosen)} as well?`,
     lead: (chosen: string, expected: string) =>
@@ -345,7 +345,7 @@ export const texts = {
     sandboxFaults: 'see its faults and latest calls',
     support: 'For support:',
     requestId: 'request ID',
-    /** In place of the request ID, if a connect flow failed. */
+    /** Instead of the request ID, if a connect flow failed. */
     flowId: 'flow ID',
   },
 

@@ -5,7 +5,7 @@
  * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
  * 3. `exchange`: the first visit sends the code and stores the connection. Then `endFlow` stores the outcome in the flow.
  * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
- *    `redirectFailedCallback` does the same for errors that nobody expected.
+ *    `redirectFailedCallback` does the same for unexpected errors.
  * 5. `showFailure`: the page of a failure, which can be opened again.
  */
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'

@@ -59,7 +59,7 @@ export const NO_FLOWS: FlowRecord = { flows: [], last: null }
 
 /** The values for a new flow, if a step begins one. */
 export type Fresh = Pick<Started, 'id' | 'state' | 'codeVerifier'> & { now: number }
-/** The question to the user whether to connect the bxcontext that arrived in place of the one to reconnect. */
+/** The question to the user whether to connect the bxcontext that arrived instead of the one to reconnect. */
 export type Question = Pick<Confirming, 'id' | 'bxcontext' | 'expected'>
 
 export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefined =>

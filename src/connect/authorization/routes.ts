@@ -53,7 +53,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
   })
 }
 
-/** The question whether to connect the business that came back in place of the expected one. */
+/** The question whether to connect the business that came back instead of the expected one. */
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect

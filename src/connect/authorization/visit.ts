@@ -16,7 +16,7 @@ export interface ConnectPages {
   /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
   connectedPage(req: Request, bxcontext: string): Promise<string>
   /**
-   * Sends a page that goes on to `url` by itself and has a link to it, or `{location}` as JSON. It must not redirect to another
+   * Sends a page that goes on to `url` automatically and has a link to it, or `{location}` as JSON. It must not redirect to another
    * origin: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any
    * login host.
    */

@@ -105,7 +105,7 @@ export class OutcomeUnknownError extends PlatformUnavailableError {
   }
 }
 
-/** Somebody asked for a refresh within 5 s of the previous one, or within the life of the token if that is shorter. */
+/** Someone asked for a refresh within 5 s of the previous one, or within the life of the token if that is shorter. */
 export class RefreshTooSoonError extends PlatformError {
   readonly code = 'refresh_too_soon'
   readonly status = 429

@@ -56,7 +56,7 @@ export interface HttpOptions {
   connections?: number
   /** The forward proxies; null (the default): none. */
   proxies?: Proxies | null
-  /** The origins that requests go to in place of the public ones. */
+  /** The origins that requests go to instead of the public ones. */
   internalUrls?: InternalUrls
   /** The `User-Agent` of every request, the name of your app; `connect-starter` by default. */
   userAgent?: string
@@ -124,7 +124,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 const USER_AGENT = 'connect-starter'
 
 /**
- * How every connection is opened. It is HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and nobody knows
+ * How every connection is opened. It is HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and no one knows
  * whether a POST was processed. By default, Node gives each address of a host 250 ms, but a handshake with one lost packet takes
  * longer (1 s, RFC 6298 section 2.1). undici reads the longer time only if `autoSelectFamily` is set as well.
  */
@@ -199,7 +199,7 @@ async function exchange(
     reject(late)
     controller?.abort(late)
   }
-  // If the process was suspended, an answer may have arrived meanwhile. The immediate runs after it was read.
+  // If the process was suspended, an answer may have arrived in the meantime. The immediate runs after it was read.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
   dispatcher.dispatch(
     {
@@ -295,7 +295,7 @@ function transportError(error: unknown): unknown {
 
 const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its size')
 
-/** Whether an answer is a web page, which only a proxy, a firewall or a maintenance page sends in place of JSON. */
+/** Whether an answer is a web page, which only a proxy, a firewall or a maintenance page sends instead of JSON. */
 export const isWebPage = (text: string): boolean => /^\s*<(!doctype\s+html|html)\b/i.test(text)
 
 /** The kind of outage that an unusable response shows. */

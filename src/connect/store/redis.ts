@@ -130,7 +130,7 @@ async function valuesOf(connection: RedisConnection, owner: string): Promise<Ent
   return found.filter(({ key }) => key.owner === owner)
 }
 
-/** How long the value of a ping stays, in ms. Somebody who asks whether the app is ready must not fill the store. */
+/** How long the value of a ping stays, in ms. Someone who asks whether the app is ready must not fill the store. */
 const PING_TTL_MS = 1
 /** How many keys a ping tries to find one that a master of a cluster serves. */
 const PING_KEYS = 1_000

@@ -32,7 +32,7 @@ const BUSY_MS = 2_000
 const RETRY_MS = 20
 /** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
-/** What a ping writes, and how long it may stay if the process is killed meanwhile, in ms. */
+/** What a ping writes, and how long it may stay if the process is killed in the meantime, in ms. */
 const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 }
 /** How many values of an owner are read until other requests get their turn: a few milliseconds. */
 const LISTED = 250
@@ -218,7 +218,7 @@ function prepareStatements(db: DatabaseSync) {
 function open(file: string): { db: DatabaseSync; identity: string } {
   try {
     if (file !== ':memory:') protectFile(file)
-    // This is read first, so that a file that is replaced meanwhile is not taken for the one that was opened.
+    // This is read first, so that a file that is replaced in the meantime is not taken for the one that was opened.
     const identity = identityOf(file)
     const db = new DatabaseSync(file, { timeout: OPEN_MS })
     db.exec(SCHEMA)

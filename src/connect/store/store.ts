@@ -57,7 +57,7 @@ export interface KeyValueStore {
   delete(key: Key): Promise<boolean>
   /**
    * The owner's permanent values of one kind (written without `ttlMs`), in no particular order. It lets other requests get their
-   * turn, however many values there are, so a value that is written meanwhile may be missing.
+   * turn, however many values there are, so a value that is written in the meantime may be missing.
    */
   list(kind: string, owner: string): Promise<Entry[]>
   /**

@@ -1,7 +1,7 @@
 import type { Key, KeyValueStore } from './store.ts'
 
 /**
- * Changes a value: reads it, and writes what `change` returns. If another process has changed it meanwhile, begins again.
+ * Changes a value: reads it, and writes what `change` returns. If another process has changed it in the meantime, begins again.
  * `change` gets null if there is no value, and returns null to delete it. If it returns what it got, nothing is written. It may
  * be called several times, and what it throws ends the update. Resolves to the value that is stored now. Throws
  * `StoreUnavailableError`.

@@ -44,7 +44,7 @@ const activeSchema = z.object({
   /** Counts the leases. The process that took the latest one may refresh these tokens, until `leasedUntil`. */
   fence: z.int(),
   leasedUntil: z.number(),
-  /** How many refreshes have failed in a row, and until when the app sends no further one by itself. */
+  /** How many refreshes have failed in a row, and until when the app sends no further request automatically. */
   failures: z.int(),
   pausedUntil: z.number(),
   /** From when a person or a script may ask again: a while after a failure, or when a pause that the platform asked for ends. */

@@ -1,4 +1,4 @@
-/** A user's connections in an order, page by page. Nothing is decrypted for it, unless somebody searches or sorts by name. */
+/** A user's connections in an order, page by page. Nothing is decrypted for it, unless someone searches or sorts by name. */
 import { setImmediate } from 'node:timers/promises'
 import type { PageOf } from '../platform/api.ts'
 import { type ConnectionRecord, type ConnectionRef, viewOf } from './connection.ts'

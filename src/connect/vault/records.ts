@@ -244,7 +244,7 @@ export class ConnectionRecords {
     return record
   }
 
-  /** Writes a record in place of another. Resolves to false if that is not the stored one. */
+  /** Writes a record instead of another. Resolves to false if that is not the stored one. */
   #replace(key: Key, { before, after }: Change): Promise<boolean> {
     const text = JSON.stringify(after)
     this.#texts.set(after, text)

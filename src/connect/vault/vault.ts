@@ -55,7 +55,7 @@ export interface VaultOptions {
 /**
  * What became of a consent. `connected`: this consent, or one that began later, has connected the account. `pending`: the store
  * does not accept the tokens yet, and this process goes on trying. `superseded`: the account was disconnected, or its access ended,
- * meanwhile.
+ * in the meantime.
  */
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
@@ -257,8 +257,8 @@ export class Vault {
   }
 
   /**
-   * Gives the connection a name of the user's own, or none (null), in place of the one that the user saw (`shown`). Resolves to
-   * false if the name has been changed meanwhile. Throws `NotConnectedError`, `DecryptionError`.
+   * Gives the connection a name of the user's own, or none (null), instead of the one that the user saw (`shown`). Resolves to
+   * false if the name has been changed in the meantime. Throws `NotConnectedError`, `DecryptionError`.
    */
   async label(ref: ConnectionRef, label: string | null, shown: string | null): Promise<boolean> {
     const { after } = await this.#records.label(ref, { label, shown })
@@ -315,7 +315,7 @@ export class Vault {
     if (record.refusal !== null) return this.#renew(ref, opened)
     if (connection.isExpired(record, now))
       return connection.refreshableIn(record, now) > 0 ? this.#unexpired(opened) : this.#renew(ref, opened)
-    // The token still works, so nobody waits. A failure is logged and recorded, and the next call tries again.
+    // The token still works, so no caller waits. A failure is logged and recorded, and the next call tries again.
     if (connection.isDue(record, now) && connection.pauseOf(record, now) === 0)
       this.#renew(ref, opened).catch(() => {})
     return opened
@@ -445,7 +445,7 @@ export class Vault {
         throw error
       })
       .then(async ({ after }) => {
-        // A disconnect meanwhile has revoked only earlier tokens. In any other case, these tokens are not revoked, because another
+        // A disconnect in the meantime has revoked only earlier tokens. In any other case, these tokens are not revoked, because another
         // consent may share the grant.
         if (tokens && after.status === 'none') await this.#revoke(tokens)
       })

@@ -7,7 +7,7 @@ export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>
 /** `MAIL_URL` for the demo: the mails are shown in the sandbox. */
 export const IN_SANDBOX = 'sandbox'
 
-/** Whether a text is the address of a mail server, with nothing else that would change how mails are sent. */
+/** Whether a text is the address of a mail server, with nothing else that would change how emails are sent. */
 function isServer(text: string): boolean {
   const url = URL.parse(text)
   const isPlain = url !== null && url.hostname !== '' && /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
@@ -37,7 +37,7 @@ export function accessEndedMailSettings(env: Environment) {
         .meta({
           variable: 'MAIL_URL',
           description:
-            'The mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://USER:PASSWORD@HOST:587`, which begins TLS after it is connected. In production, the server must offer TLS, unless it is on this machine. Write special characters of the password as `%XX`. `sandbox`: the sandbox shows the mails, as in `npm run demo`. Unset: no mails, and the sign-in keeps no address. See docs/access-ended-mail.md.',
+            'The mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://USER:PASSWORD@HOST:587`, which begins TLS after it is connected. In production, the server must offer TLS, unless it is on this machine. Write special characters of the password as `%XX`. `sandbox`: the sandbox shows the emails, as in `npm run demo`. Unset: no emails, and the sign-in keeps no address. See docs/access-ended-mail.md.',
           example: 'smtps://user:password@mail.example.com:465',
         }),
       from: needed
@@ -49,7 +49,7 @@ export function accessEndedMailSettings(env: Environment) {
         .meta({
           variable: 'MAIL_FROM',
           description:
-            'The address that mails come from, with or without a name: `Name <no-reply@example.com>`. Without a name, they have the name of the app. Required with `MAIL_URL`.',
+            'The sender of the emails, with or without a name: `Name <no-reply@example.com>`. Without a name, the name of the app is used. Required with `MAIL_URL`.',
           example: 'no-reply@example.com',
         }),
     })

@@ -7,18 +7,18 @@ import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 type MailSettings = NonNullable<AccessEndedMailSettings>
 
 export interface Transport {
-  /** Sends a mail. `id` is the same in each attempt. Throws an `AppError`, with the status 503 if another attempt may succeed. */
+  /** Sends an email. `id` is the same in each attempt. Throws an `AppError`, with the status 503 if another attempt may succeed. */
   send(mail: Mail & { to: string; id: string }): Promise<void>
   close(): void
 }
 
-/** Up to five connections to the mail server, which open when the app sends a mail. */
+/** Up to five connections to the mail server, which open when the app sends an email. */
 export const openServer = ({ url, isTlsRequired }: MailSettings) =>
   createTransport({
     pool: true,
     url,
     requireTLS: isTlsRequired,
-    // The caller repeats a mail that fails (mails.ts).
+    // The caller repeats an email that fails (mails.ts).
     maxRequeues: 0,
     connectionTimeout: 10_000,
     socketTimeout: 30_000,

@@ -22,7 +22,7 @@ export const doneNow = (req: Request): Done => ({
 /** What users did here with a connection, for actions of which the platform has no list. */
 export interface History<T extends Done> {
   /**
-   * Stores a record, in place of an earlier record with this id. If the store fails, tries again for 5 s, and then gives up without
+   * Stores a record, instead of an earlier record with this id. If the store fails, tries again for 5 s, and then gives up without
    * an error, because the action itself has already happened.
    */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>

@@ -37,7 +37,7 @@ export async function refreshUnused(
 const isDue = ({ tokens, lastUsedAt, view }: Connection, since: number) =>
   tokens?.renewable && (view.state === 'revoked' || (tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since))
 
-/** Errors that are no failure of the check: the connection has ended, or its tokens were refreshed meanwhile. */
+/** Errors that are no failure of the check: the connection has ended, or its tokens were refreshed in the meantime. */
 const isNoFailure = (error: PlatformError) =>
   error instanceof ConnectionRevokedError ||
   error instanceof NotConnectedError ||

@@ -78,7 +78,7 @@ async function updateIndex(
   await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
 }
 
-/** Replaces older summaries. Keeps a stored summary that has more steps, because another process may have added steps meanwhile. */
+/** Replaces older summaries. Keeps a stored summary that has more steps, because another process may have added steps in the meantime. */
 function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summary[] {
   const all = new Map(stored.map((summary) => [summary.id, summary]))
   for (const summary of summaries)

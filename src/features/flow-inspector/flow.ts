@@ -139,7 +139,7 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
   }
 }
 
-/** The summary as it is now: a flow that nobody has finished counts as abandoned once its time is over. */
+/** The summary as it is now: a flow that has not finished counts as abandoned once its time is over. */
 export function current(summary: Summary, now = Date.now()): Summary {
   const endsAt = Date.parse(summary.startedAt) + CONNECT_MS
   if (summary.outcome !== 'running' || now <= endsAt) return summary

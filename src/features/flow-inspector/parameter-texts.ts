@@ -6,7 +6,7 @@ export interface Explanation {
   what: string
   /** Who makes it, what it must equal, and who checks that. */
   rule: string
-  /** What an attacker could do if nobody checked it. */
+  /** What an attacker could do without the check. */
   attack?: string
   /** The section of the RFC or the specification. */
   reference: string

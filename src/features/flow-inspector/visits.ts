@@ -92,7 +92,7 @@ function businessIn({ connect }: Inspector, place: Place, { query, body }: Reque
   return typeof named === 'string' && named !== '' ? named : undefined
 }
 
-/** Where the browser goes next, by a redirect or by a page that goes on by itself; undefined if it stays. */
+/** Where the browser goes next, by a redirect or by a page that goes on automatically; undefined if it stays. */
 async function targetOf({ connect, baseUrl }: Inspector, visit: Visit): Promise<URL | undefined> {
   const { place, req, res, context } = visit
   const location = res.getHeader('location')

@@ -113,7 +113,7 @@ async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]
     () => true,
     () => false,
   )
-  // Without the store, nobody knows this.
+  // Without the store, this is unknown.
   const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
   return [
     { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },

@@ -314,7 +314,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   },
 })
 
-/** Says that the account is connected, or what is missing. Null if it cannot be read, or was disconnected meanwhile. */
+/** Tells that the account is connected, or what is missing. Null if it cannot be read, or was disconnected in the meantime. */
 async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
   if (!found) return null

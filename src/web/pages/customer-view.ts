@@ -1,4 +1,4 @@
-/** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
+/** While someone shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { WebError } from '../requests/errors.ts'

@@ -59,7 +59,7 @@ function time(value: string | null | undefined, data: Record<string, string> = {
 }
 
 /**
- * A name, or another text that somebody has typed, as HTML for `<%~ %>`. It does not change the direction of the text around it.
+ * A name, or another text that someone has typed, as HTML for `<%~ %>`. It does not change the direction of the text around it.
  * Without a value, it is "—".
  */
 function bdi(text: string | null | undefined): string {

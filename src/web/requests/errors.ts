@@ -8,7 +8,7 @@ export class WebError extends AppError {
   readonly code: Code
   readonly status: number
   readonly title: string
-  /** `message`: what users read in place of the text of the code. Only the log has `options.reason`. */
+  /** `message`: what users read instead of the text of the code. Only the log has `options.reason`. */
   constructor(
     status: number,
     code: Code,

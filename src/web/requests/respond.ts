@@ -58,9 +58,9 @@ export async function sendResultOrRedirect(
 
 /**
  * Responds to a form that leads elsewhere: `location` is a path of ours, or an address on another site. For another site,
- * browsers get a page that goes on by itself and has a link; clients that request JSON get `{location}`. A redirect to another
+ * browsers get a page that goes on automatically and has a link; clients that request JSON get `{location}`. A redirect to another
  * site would fail. Browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may
- * redirect to hosts that nobody can list.
+ * redirect to hosts that cannot be listed.
  */
 export function sendOnward(
   req: Request,

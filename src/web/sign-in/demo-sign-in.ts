@@ -10,7 +10,7 @@ import { isUserId, signIn } from './user.ts'
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO = texts.signIn.openDemo
 
-/** A made-up address of a user, since the demo keeps none. Mail to it reaches nobody (RFC 2606). */
+/** A made-up address of a user, since the demo keeps none. Email to it reaches no one (RFC 2606). */
 export const demoEmailOf = async (userId: string): Promise<string> =>
   `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
 

@@ -35,7 +35,7 @@ export interface OidcOptions extends OidcProvider {
   http: Http
   /** Whether a feature sends emails to users. */
   mailsUsers: boolean
-  /** Keeps the address that the provider names at a sign-in, in place of an older one. Null: none that emails may go to. */
+  /** Keeps the address that the provider names at a sign-in, instead of an older one. Null: none that emails may go to. */
   keepEmail(userId: string, email: string | null): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
     })
     .get(CALLBACK, async (req, res) => {
       const pending = started.find(req)
-      // Another tab has signed in meanwhile.
+      // Another tab has signed in in the meantime.
       if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
       // If two callbacks arrive at once, only one sends the code. A later one no longer has the cookie with the state.
@@ -146,7 +146,7 @@ async function exchange(
       'ID token: sub is empty, too long, or has control characters',
     )
   const isComplete = cleanName(claims.name) !== '' && (!mailsUsers || emailOf([claims], trustsEmail) !== null)
-  // The sign-in also succeeds if UserInfo is missing, fails, or is about somebody else (section 5.3.2).
+  // The sign-in also succeeds if UserInfo is missing, fails, or is about someone else (section 5.3.2).
   const info = isComplete
     ? undefined
     : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch(() => undefined)

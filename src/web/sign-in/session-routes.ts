@@ -30,7 +30,7 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
     .post('/sign-out', async (req, res) => {
       const user = currentUser(req)
       const options = signOutSchema.parse(req.body ?? {})
-      // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps nobody signed in.
+      // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps no user signed in.
       const asked = logoutUrl(req).catch(() => null)
       await signOut(req, options)
       const elsewhere = await asked

@@ -23,7 +23,7 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
     const sealed = await store.get(key)
     if (sealed === null || cipher.isCurrent(sealed)) return 'current'
     try {
-      // If the user signs in meanwhile, nothing is written: the first key has already encrypted the new address.
+      // If the user signs in in the meantime, nothing is written: the first key has already encrypted the new address.
       await store.compareAndSet(key, sealed, seal(key, open(key, sealed)))
       return 'reencrypted'
     } catch (error) {

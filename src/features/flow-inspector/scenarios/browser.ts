@@ -5,7 +5,7 @@ export interface Page {
   url: string
   status: number
   text: string
-  /** Where the response leads by itself, by a redirect or an immediate refresh, as an absolute URL. */
+  /** Where the response leads automatically, by a redirect or an immediate refresh, as an absolute URL. */
   location: string | null
 }
 
@@ -65,7 +65,7 @@ export class Browser {
   }
 }
 
-/** Where a page goes on to by itself (`views/app/onward.eta`). */
+/** Where a page goes on to automatically (`views/app/onward.eta`). */
 function refreshOf(text: string): string | null {
   const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]+)">/.exec(text) ?? []
   return url?.replaceAll('&amp;', '&') ?? null

@@ -43,7 +43,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
     async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
       const at = Date.now()
-      // The events are read first, so that an event that arrives meanwhile counts as later than the list.
+      // The events are read first, so that an event that arrives in the meantime counts as later than the list.
       const received = await events.recent(ref.bxcontext).catch(() => [])
       const found = await builderRequests.list(vault.tokenSource(ref))
       const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)

@@ -19,7 +19,7 @@ export interface SenderOptions extends Pick<RunOptions, 'api' | 'pauseMs'> {
   onProgress?(progress: Progress): void
 }
 
-/** How often a running import is saved and looked at, and how often the app looks for imports that nobody sends, in ms. */
+/** How often a running import is saved and looked at, and how often the app looks for imports that no process sends, in ms. */
 const [TICK_MS, WORK_MS] = [500, 2_000]
 /** How long to try to store how an import has ended, in ms. After that, it is sent again. */
 const END_MS = 10_000
@@ -38,7 +38,7 @@ export class Sender {
     this.#options = options
   }
 
-  /** Goes on with imports that nobody sends, such as those of a process that has died, until the app shuts down. */
+  /** Goes on with imports that no process sends, such as those of a process that has died, until the app shuts down. */
   async work(shutdownSignal: AbortSignal): Promise<void> {
     const { records, log } = this.#options
     while (!shutdownSignal.aborted) {

@@ -30,7 +30,7 @@ export function tokenEndpoint(tokens: Tokens, clients: readonly Client[]): Reque
   return async (req, res) => {
     const credentials = readTokenRequest(req.get('content-type'), bodyOf(req))
     if (!areValid(credentials)) {
-      // Somebody who guesses secrets must not lock out the client, which may have the same address or proxy.
+      // Someone who guesses secrets must not lock out the client, which may have the same address or proxy.
       const address = networkOf(req.ip ?? '')
       await count(ofAddress, address, 'temporarily_unavailable')
       await count(ofClient, `${address} ${credentials.clientId.slice(0, 100)}`, 'temporarily_unavailable')

@@ -52,7 +52,7 @@ export interface NearStore {
  *
  * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each valid line, and store
  * requests return 503. Callers never see the error; the log has its type and place, and the message of a `PriceProviderError`. `signal` is aborted after these ten seconds, or
- * earlier if the caller disconnects. Pass `signal` to `fetch` or to your database, so that they stop when nobody needs the result.
+ * earlier if the caller disconnects. Pass `signal` to `fetch` or to your database, so that they stop when the result is no longer needed.
  */
 export interface PriceProvider {
   /** Returns the store with this id, or null. */

@@ -15,13 +15,13 @@ type Mail = z.infer<typeof mailSchema> & { receivedAt: number }
 const MAX_MAILS = 50
 const ADDRESS = /(https?:\/\/\S+)/
 
-/** A mail as the page shows it: paragraphs, each of which is split into parts. Every second part is an address. */
+/** An email as the page shows it: paragraphs, each of which is split into parts. Every second part is an address. */
 const shown = ({ text, ...mail }: Mail) => ({
   ...mail,
   paragraphs: text.split('\n\n').map((paragraph) => paragraph.split(ADDRESS)),
 })
 
-/** Shows the mails of the app, which in production go to a mail server. */
+/** Shows the emails of the app, which in production go to a mail server. */
 export default {
   create() {
     let mails: Mail[] = []
