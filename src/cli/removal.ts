@@ -27,7 +27,9 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
 
 /** Whether a file proves the starter, and not a product: `init` deletes it. */
 export const isOfStarter = (file: string): boolean =>
-  /^test\/(bench|real|starter|features\/.+\/bench)\/|^docs\/demo[.-]|demo-script\.long\.test\.ts$/.test(file)
+  /^test\/(bench|real|scale|starter|features\/.+\/bench)\/|^docs\/demo[.-]|demo-script\.long\.test\.ts$/.test(
+    file,
+  )
 
 /** Whether a file is at one of these places, or below one. */
 export const isBelow = (file: string, places: readonly string[]): boolean =>

@@ -85,6 +85,16 @@ test('an update changes the fields that it names and no others, and answers with
   expect((await change(visitor, lead.id, { status: 'Lost' })).json).toMatchObject({ notes: 'Called.' })
 })
 
+test('an update of nothing, of an unknown field or of an unknown record changes nothing', async () => {
+  const visitor = await connected(app)
+  const before = await leads(visitor, 'New')
+  const [{ id }] = before.items
+  expect((await change(visitor, id, {})).json).toMatchObject({ code: 'invalid_input' })
+  expect((await change(visitor, id, { id: 'L9' })).json).toMatchObject({ code: 'invalid_input' })
+  expect((await change(visitor, 'L9', { notes: '' })).json).toMatchObject({ code: 'not_found' })
+  expect(await leads(visitor, 'New')).toEqual(before)
+})
+
 /** What the feature with the job has added to an app. */
 const jobOf = ({ services }: Running) =>
   services.parts[services.features.findIndex(({ name }) => name === 'new-leads')]
@@ -206,6 +216,25 @@ test('a service in another language gets the token of each user, with its end, a
   expect(await tokenFor('')).toMatchObject({ status: 400, code: 'invalid_input', field: 'user' })
 })
 
+test('a service gets 503 while the platform does not answer, and 409 when access has ended', async () => {
+  await connectedAgo('wes', 400)
+  await app.fault('refresh', '500', 1)
+  expect(await tokenFor('wes')).toMatchObject({ status: 503, code: 'platform_unavailable' })
+  await connectedAgo('wes', 400)
+  expect(await tokenFor('wes')).toMatchObject({ status: 409, code: 'connection_revoked' })
+})
+
+test('a service that sends back a token that the platform rejected gets a newer one, or learns that access has ended', async () => {
+  await connectedAgo('xia', 10)
+  const { accessToken } = await tokenFor('xia')
+  expect(await tokenFor('xia', { headers: { 'x-rejected-token': 'an older one' } })).toMatchObject({
+    accessToken,
+  })
+  expect(await tokenFor('xia', { headers: { 'x-rejected-token': accessToken } })).toMatchObject({
+    code: 'connection_revoked',
+  })
+})
+
 test('a service with no key, a wrong one, or one that is nearly right gets 401, and nothing of it is in the log', async () => {
   await connectedAgo('yan', 10)
   const key = ENV.SERVICE_TOKENS_KEY
@@ -298,6 +327,13 @@ describe('a sign-in with email and password', () => {
       expect(answer.text).not.toContain('horse')
     }
     expect((await enter('sign-in', 'correct horse battery')).answer.status).toBe(303)
+  })
+
+  test('refuses the right password too after many wrong ones from one address', async () => {
+    const guesses = Array.from({ length: 20 }, () => enter('sign-in', 'wrong horse battery', '192.0.2.200'))
+    await Promise.all(guesses)
+    const { answer } = await enter('sign-in', 'correct horse battery', '192.0.2.200')
+    expect(answer.text).toContain('Too many requests')
   })
 
   test('names no address that is not verified, and deletes an account with its user', async () => {
