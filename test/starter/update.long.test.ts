@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placesOfAll } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
@@ -37,6 +37,9 @@ const DELETED = 'compose.yaml'
 const GONE = 'src/web/gone.ts'
 const REMOVED = ['metrics', 'supplier-check']
 const NEW_FEATURE = 'connection-checks'
+/** A feature that the product has and the newer version has no more, and the new one that takes its place, by the changelog. */
+const [OLD_FEATURE, SUCCESSOR] = ['price-files', 'catalogue-files']
+const OLD_FILE = `src/features/supplier/${OLD_FEATURE}/index.ts`
 /**
  * Packages: one that the older version uses in a feature that the product removes, and the newer one in what all pages share; one
  * that only the older version uses; and one that is the product's.
@@ -92,8 +95,13 @@ beforeAll(async () => {
   appendFileSync(join(starter.dir, DELETED), '# As it was.\n')
   for (const { folder } of features.filter(({ name }) => REMOVED.includes(name)))
     appendFileSync(join(starter.dir, `src/features/${folder}/index.ts`), '// As it was.\n')
-  for (const place of placesOf([NEW_FEATURE]))
+  for (const place of placesOf([NEW_FEATURE, SUCCESSOR]))
     rmSync(join(starter.dir, place), { recursive: true, force: true })
+  mkdirSync(dirname(join(starter.dir, OLD_FILE)))
+  writeFileSync(
+    join(starter.dir, OLD_FILE),
+    "export default { title: 'Price files', order: 45, create: () => ({}) }\n",
+  )
   addPackage(starter, DROPPED)
   starter.edit(SHARED, `import '${WANTED}'`, `import '${DROPPED}'`)
   importIn(starter, OF_REMOVED, WANTED)
@@ -118,8 +126,8 @@ async function makeProduct(): Promise<void> {
   product = openZip(starter.dir, 'HEAD')
   for (const name of [WANTED, DROPPED])
     symlinkSync(`../packages/${name}`, join(product.dir, 'node_modules', name))
-  const kept = names.filter((name) => ![...REMOVED, NEW_FEATURE].includes(name))
-  await product.command('init', '--name', 'Acme Link', '--features', kept.join())
+  const kept = names.filter((name) => ![...REMOVED, NEW_FEATURE, SUCCESSOR].includes(name))
+  await product.command('init', '--name', 'Acme Link', '--features', [...kept, OLD_FEATURE].join())
   product.commit('init')
   product.git('apply', KEPT_FEATURE)
   await product.command('add-feature', 'invoices')
@@ -158,10 +166,11 @@ describe('a product from a ZIP of an older version', () => {
       if (branch !== 'main') product.git('branch', '-D', branch)
   })
 
-  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, the packages are those that are used, and the check passes', async () => {
+  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, a feature that is gone goes with the words of the changelog, the packages are those that are used, and the check passes', async () => {
     const output = await update(starter.dir)
     expect(output.match(/- Breaking: attempts are three\.\n {2}Change nothing\./g)).toHaveLength(1)
     expect(output).not.toContain('a new gauge')
+    expect(output).toMatch(new RegExp(`Breaking: \`${OLD_FEATURE}\` is gone[\\s\\S]*--with ${SUCCESSOR}`))
     expect(output).toMatch(new RegExp(`^Features that you leave out: .*${NEW_FEATURE}`, 'm'))
     expect(output).toContain('In conflict: nothing.')
     expect(output).not.toMatch(/ failed: /)
@@ -173,10 +182,11 @@ describe('a product from a ZIP of an older version', () => {
     const away = [
       DELETED,
       GONE,
+      OLD_FILE,
       ...BROKEN.map(([file]) => file),
       'test/bench',
       'test/starter',
-      ...placesOf([...REMOVED, NEW_FEATURE]),
+      ...placesOf([...REMOVED, NEW_FEATURE, SUCCESSOR]),
     ]
     expect(away.filter(exists)).toEqual([])
     const { dependencies } = JSON.parse(product.read('package.json'))
