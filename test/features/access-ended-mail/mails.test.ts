@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
 import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
@@ -10,12 +11,10 @@ import { header, linkOf, type MailServer, SENDER, senderOf, startMailServer } fr
 
 let setup: VaultSetup
 let server: MailServer
-let now: number
 const stops: (() => Promise<unknown>)[] = []
 beforeEach(async () => {
   setup = await connectedSetup({}, { businessName: 'Harbour Homes' })
   server = await startMailServer()
-  now = Date.UTC(2026, 10, 29)
 })
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
@@ -24,19 +23,23 @@ afterEach(async () => {
 })
 
 /** A process that sends mails: it tries again at once, or as `retries` says. */
-function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.vault, askAgainMs = 600_000) {
+function mailing(
+  retries: RetryOptions = {},
+  port = server.port,
+  vault = setup.vault,
+  wait: () => Promise<void> = () => new Promise(() => {}),
+) {
   const logLines: string[] = []
   const settings = { url: `smtp://127.0.0.1:${port}`, from: SENDER, isTlsRequired: false }
   const mails = sendMails({
     vault,
     store: setup.store,
-    now: () => now,
     emailOf: async (userId) => (userId === REF.userId ? 'ann@demo.example' : null),
     transport: createMailTransport(settings, { http: createHttp(), sandboxUrl: undefined }),
     baseUrl: 'https://app.example',
     log: pino({ level: 'info' }, { write: (line) => void logLines.push(line) }),
     retries: { timeoutMs: 60_000, pauseMs: 1, maxPauseMs: 10, ...retries },
-    askAgainMs,
+    wait,
   })
   stops.push(mails.stop)
   return { ...mails, logLines }
@@ -105,13 +108,25 @@ describe('when access of a connection ends', () => {
     expect(server.mails).toEqual([])
   })
 
-  test('the platform is asked again without the user, and the mail is sent', async () => {
-    mailing({}, server.port, setup.vault, 1)
-    // The minute is over when the second question is sent.
-    setup.vault.onChange((_ref, events) => events.length > 0 && setup.later(60))
-    await refuse()
+  test('the platform is asked again without the user, also after an outage of it and of the store, and the mail is sent', async () => {
+    const { refresh } = setup.vault
+    const outages = [new StoreUnavailableError('down')]
+    vi.spyOn(setup.vault, 'refresh').mockImplementation(async (...args) => {
+      const outage = outages.pop()
+      if (outage) throw outage
+      return refresh.apply(setup.vault, args)
+    })
+    const answers = [{ status: 503, json: {} }, { status: 503, json: {} }, oauthError('invalid_grant')]
+    mailing({}, server.port, setup.vault, async () => {
+      await setup.vault.idle()
+      setup.later(61)
+      setup.endpoint.answers(answers.shift() ?? expect.fail('asked too often'))
+    })
+    setup.later(5)
+    setup.endpoint.answers(oauthError('invalid_grant'))
+    await refresh.call(setup.vault, REF).catch(() => {})
     await expect.poll(() => server.mails).toHaveLength(1)
-    expect(setup.sent()).toEqual(['refresh-0', 'refresh-0'])
+    expect(answers).toEqual([])
   })
 
   test('a disconnect by the user sends none', async () => {
@@ -159,7 +174,7 @@ describe('when access of many connections of a user ends', () => {
     }
     await expect.poll(() => two.logLines.join().match(/this user got 3 within a day/g)).toHaveLength(2)
     await expect.poll(() => server.mails).toHaveLength(3)
-    now += 86_400_000
+    setup.later(86_400)
     await endAll(REF.userId, 6, 6)
     await expect.poll(() => server.mails).toHaveLength(4)
     await Promise.all([one.stop(), two.stop()])
