@@ -53,7 +53,7 @@ async function main(): Promise<void> {
 async function push(session: ByApiKey, path: string, { accept, dryRun, ...options }: Options): Promise<void> {
   const target = { name: options.catalogue.trim(), scope: options.scope }
   const records = new Records(session.store, session.apiUrl)
-  const { items, hash } = await readFile(createReadStream(path))
+  const items = await readFile(createReadStream(path))
   let [id, note] = ['', '']
   const sender = new Sender({
     records,
@@ -68,7 +68,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
   const known = await findCatalogue(session, target)
   // Part of what the catalogue received may be from a command that was killed.
   if (known) await sender.send(known.id)
-  const difference = await compare({ items, hash }, known && (await records.received(known.id)))
+  const difference = await compare(items, known && (await records.received(known.id)))
   const { asks, code } = difference
   print(
     JSON.stringify(difference, null, 2),
@@ -81,7 +81,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
   if (dryRun) return print('Nothing was sent (--dry-run).')
   const { id: catalogueId } = known ?? (await createCatalogue(session, records, target))
   await sender.begin(catalogueId, async () => {
-    const file = { catalogueId, catalogueName: target.name, fileName: basename(path), hash, by: null }
+    const file = { catalogueId, catalogueName: target.name, fileName: basename(path), by: null }
     const job = await records.add(file, items)
     id = job.id
     return records.start(job, code, true)

@@ -1,7 +1,7 @@
 /** What differs between a file and the items that a catalogue has received before. Pure. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { type Item, keyOf, OPTIONAL, type RightFile } from './items.ts'
+import { type Item, keyOf, OPTIONAL } from './items.ts'
 
 /** A price that is higher or lower than before. */
 export interface Change {
@@ -33,7 +33,7 @@ export interface Difference {
   /** The first twenty items that are no longer in the file. They stay in the catalogue. */
   gone: Item[]
   asks: Question[]
-  /** Stands for exactly this file and this comparison: 16 hex digits. */
+  /** Stands for exactly these items and this comparison: 16 hex digits. */
   code: string
 }
 
@@ -48,11 +48,11 @@ const BATCH = 1_000
  * item with another price counts as higher or lower, whether its texts differ or not.
  */
 export async function compare(
-  { items, hash }: RightFile,
+  items: readonly Item[],
   received: ReadonlyMap<string, Item> | null,
 ): Promise<Difference> {
   const before = received ?? new Map<string, Item>()
-  const code = createHash('sha256').update(`${hash} ${received === null}`)
+  const code = createHash('sha256').update(String(received === null))
   const counts = { added: 0, higher: 0, lower: 0, otherTexts: 0, same: 0, gone: 0 }
   const changes = new Changes()
   const keys = new Set<string>()
@@ -64,7 +64,7 @@ export async function compare(
     const verdict = verdictOf(item, old)
     keys.add(key)
     counts[verdict]++
-    if (verdict !== 'same') code.update(JSON.stringify([index, old]))
+    code.update(JSON.stringify([item, old]))
     if (!old) added.set(key, item)
     else if (item.price !== old.price) changes.add(item, old.price)
   }

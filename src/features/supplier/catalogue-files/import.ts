@@ -31,7 +31,6 @@ export const importSchema = z.object({
   catalogueId: z.string(),
   catalogueName: z.string(),
   fileName: z.string(),
-  hash: z.string(),
   items: count,
   /** The connection that sends it; null for a command, and when its user was deleted. */
   by: z.object({ userId: z.string(), bxcontext: z.string() }).nullable(),
@@ -71,7 +70,7 @@ function requireRun(job: Import, run: number): void {
 const FRESH = { progress: NOTHING_SENT, problem: null, said: null, endedAt: null }
 
 /** A file that was read, and who sends it where. */
-export type NewFile = Pick<Import, 'catalogueId' | 'catalogueName' | 'fileName' | 'hash' | 'by'>
+export type NewFile = Pick<Import, 'catalogueId' | 'catalogueName' | 'fileName' | 'by'>
 
 /** A right file was read: it takes the place of the one before. Throws `ImportError` (409) while that is under way. */
 export function checked(before: Import | null, file: NewFile & Pick<Import, 'id' | 'items'>): Import {

@@ -17,12 +17,6 @@ export const OPTIONAL = ['name', 'description', 'unit', 'category'] as const
 export const COLUMNS = [...REQUIRED, ...OPTIONAL] as const
 export type Column = (typeof COLUMNS)[number]
 
-/** A right file: its items in their order, and the SHA-256 of its bytes in hex. */
-export interface RightFile {
-  items: Item[]
-  hash: string
-}
-
 /** How much a file may contain. A line is measured in characters, everything else is counted. */
 export const BOUNDS = {
   bytes: 20_000_000,

@@ -168,8 +168,7 @@ export class Records {
 
   /** Compares a file with what its catalogue has received by now. Throws `ImportError` (409) if its items are gone. */
   async difference(job: Import): Promise<Difference> {
-    const items = await this.itemsOf(job)
-    return compare({ items, hash: job.hash }, await this.received(job.catalogueId))
+    return compare(await this.itemsOf(job), await this.received(job.catalogueId))
   }
 
   /**

@@ -40,7 +40,7 @@ const pathOf = (ref: ConnectionRef, catalogueId: string) =>
   `/connections/${encodeURIComponent(ref.bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`
 
 /** An import for pages and JSON. */
-const viewOf = ({ by: _, hash: _hash, ...job }: Import) => ({ ...job, isUnderWay: isUnderWay(job) })
+const viewOf = ({ by: _, ...job }: Import) => ({ ...job, isUnderWay: isUnderWay(job) })
 
 /** The last file of a catalogue, if this connection has sent it; others learn only that something is under way. */
 async function ownFile(records: Records, req: Request<{ id?: string }>): Promise<Import | null> {
@@ -165,8 +165,8 @@ async function checkFile(
       if (before && isUnderWay(before)) throw conflict(texts.errors.otherRunning)
       if (reading.has(ref.userId)) throw conflict(texts.errors.reading)
       reading.add(ref.userId)
-      const { hash, items } = await readFile(chunks).finally(() => reading.delete(ref.userId))
-      return records.add({ catalogueId: id, catalogueName: name ?? id, fileName, hash, by: ref }, items)
+      const items = await readFile(chunks).finally(() => reading.delete(ref.userId))
+      return records.add({ catalogueId: id, catalogueName: name ?? id, fileName, by: ref }, items)
     })
     const { json } = await pageOf(records, req, job)
     await sendResultOrRedirect(req, res, `${pathOf(ref, id)}/import`, json, { status: 201 })

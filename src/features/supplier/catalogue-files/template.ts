@@ -1,35 +1,25 @@
 /** Reads a catalogue file in the form of the template: everything in it, or its problems. */
-import { createHash, type Hash } from 'node:crypto'
 import { faultOf } from './cells.ts'
 import { type Header, readHeader } from './header.ts'
-import { BOUNDS, type Column, type Item, keyOf, OPTIONAL, type RightFile } from './items.ts'
+import { BOUNDS, type Column, type Item, keyOf, OPTIONAL } from './items.ts'
 import { type Cells, cellsOf, RefusedFileError, readLines, separatorOf } from './lines.ts'
 import { type FileProblems, Problems, shown } from './problems.ts'
 import { expectations, texts } from './texts.ts'
 
-export type ReadFile = ({ ok: true } & RightFile) | { ok: false; problems: FileProblems }
+export type ReadFile = { ok: true; items: Item[] } | { ok: false; problems: FileProblems }
 
 /** Reads a file while it arrives, and lets other requests in. A file with a problem yields no items. Throws only errors of `chunks`. */
 export async function readTemplate(chunks: AsyncIterable<Uint8Array>): Promise<ReadFile> {
-  const hash = createHash('sha256')
   const reader = new Reader()
   try {
-    for await (const lines of readLines(hashed(chunks, hash))) for (const line of lines) reader.read(line)
+    for await (const lines of readLines(chunks)) for (const line of lines) reader.read(line)
     reader.end()
   } catch (error) {
     if (!(error instanceof RefusedFileError)) throw error
     reader.problems.refuse(error.message)
   }
   const { problems, items } = reader
-  if (problems.isEmpty) return { ok: true, items, hash: hash.digest('hex') }
-  return { ok: false, problems: problems.all }
-}
-
-async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    hash.update(chunk)
-    yield chunk
-  }
+  return problems.isEmpty ? { ok: true, items } : { ok: false, problems: problems.all }
 }
 
 /** How the lines after the names are read. */

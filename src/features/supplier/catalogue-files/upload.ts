@@ -4,16 +4,16 @@ import type { Request } from 'express'
 import { badInput, WebError } from '../../../web/feature-api.ts'
 import { ImportError } from './errors.ts'
 import { texts } from './import-texts.ts'
-import type { RightFile } from './items.ts'
+import type { Item } from './items.ts'
 import { readTemplate } from './template.ts'
 
 const LIMITS = { files: 1, fields: 10, parts: 12, fieldSize: 1000, headerPairs: 50 }
 
-/** Reads a file. Throws `ImportError` (400) with its problems, and the errors of `chunks`. */
-export async function readFile(chunks: AsyncIterable<Uint8Array>): Promise<RightFile> {
+/** Reads the items of a file. Throws `ImportError` (400) with its problems, and the errors of `chunks`. */
+export async function readFile(chunks: AsyncIterable<Uint8Array>): Promise<Item[]> {
   const file = await readTemplate(chunks)
   if (!file.ok) throw new ImportError(400, 'wrong_file', texts.errors.wrongFile, file.problems)
-  return file
+  return file.items
 }
 
 /** Streams the only file of an uploaded form to `consume`. Throws `WebError` (400), and the errors of `consume`. */

@@ -137,14 +137,3 @@ test('a file with one mistake yields no items, but the line and column of the mi
     { numRuns: 500 },
   )
 })
-
-test('the same bytes have the same hash, and other bytes another one', async () => {
-  const hashOf = async (file: string, sizes: number[] = []) => {
-    const result = await read(file, sizes)
-    return result.ok ? result.hash : undefined
-  }
-  const hash = await hashOf('code,price\nA,1')
-  expect(hash).toMatch(/^[0-9a-f]{64}$/)
-  expect(await hashOf('code,price\nA,1', [3, 4])).toBe(hash)
-  expect(await hashOf('code,price\nA,2')).not.toBe(hash)
-})

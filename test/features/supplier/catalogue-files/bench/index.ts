@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { parse } from 'csv-parse'
 import { compare } from '../../../../../src/features/supplier/catalogue-files/difference.ts'
-import { keyOf, type RightFile } from '../../../../../src/features/supplier/catalogue-files/items.ts'
+import { type Item, keyOf } from '../../../../../src/features/supplier/catalogue-files/items.ts'
 import { type Add, compare as costs, median } from '../../../../bench/measure.ts'
 import { read } from '../support.ts'
 
@@ -19,10 +19,10 @@ const line = (item: number, rise = 0) =>
 const file = (rise = 0) =>
   `code,price,name,description,unit,category\n${Array.from({ length: ITEMS }, (_, item) => line(item, rise)).join('')}`
 
-async function rightFile(text: string): Promise<RightFile> {
+async function rightFile(text: string): Promise<Item[]> {
   const result = await read(text, CHUNKS)
   if (!result.ok || result.items.length !== ITEMS) throw new Error('the file was not read')
-  return result
+  return result.items
 }
 
 /** The longest time for which the event loop was held up while this ran, in ms. */
@@ -39,7 +39,7 @@ async function longestWait(work: () => Promise<unknown>): Promise<number> {
 export async function bench(add: Add): Promise<void> {
   const text = file()
   const before = await rightFile(file(0.5))
-  const received = new Map(before.items.map((item) => [keyOf(item.code), item]))
+  const received = new Map(before.map((item) => [keyOf(item.code), item]))
   const bare = async () => {
     for await (const _ of Readable.from([text]).pipe(parse()));
   }

@@ -20,7 +20,6 @@ const FILE = {
   catalogueId: '1',
   catalogueName: 'National',
   fileName: 'items.csv',
-  hash: 'h1',
   by: { userId: 'sam', bxcontext: 'summit' },
 }
 const READY = checked(null, FILE)

@@ -70,7 +70,7 @@ describe('push-catalogue', () => {
     expect(asked.code, asked.output).toBe(2)
     expect(asked.output).toContain('1 price changed to double or more: A from $1.50 to $15.00.')
     const accept = ['--accept', codeIn(asked.output)]
-    expect(await push([file(`${rise}\n`), ...SEEN, ...accept])).toMatchObject({ code: 2 })
+    expect(await push([file(rise.replace('12', '13')), ...SEEN, ...accept])).toMatchObject({ code: 2 })
     expect(await uploads()).toBe(before)
     expect(await push([file(rise), ...SEEN, ...accept])).toMatchObject({ code: 0 })
     // The catalogue has received something since, so the code stands for another difference.

@@ -51,8 +51,8 @@ export function openProcess({ platform, access }: World, store: KeyValueStore, m
     works: () => void sender.work(stop.signal),
     /** Checks a file, by Sam or by a command (null). */
     async check(catalogueId: string, content: string, by: Import['by'] = REF): Promise<Import> {
-      const { hash, items } = await readFile(bytesOf(content))
-      return records.add({ catalogueId, catalogueName: 'C', fileName: 'items.csv', hash, by }, items)
+      const items = await readFile(bytesOf(content))
+      return records.add({ catalogueId, catalogueName: 'C', fileName: 'items.csv', by }, items)
     },
     /** Sends it as it was compared now. */
     async start(job: Import): Promise<Import> {
