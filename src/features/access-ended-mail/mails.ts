@@ -43,7 +43,7 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
     // The tokens are kept for another question, without which the end would be certain only when the user comes back. The record has the
     // pause before it. If the platform does not answer, another pause begins, and so does this again.
     const isRefused = after.status === 'active' && after.refusal?.reason === 'invalid_grant'
-    if (isRefused && after.pausedUntil !== before.pausedUntil)
+    if (isRefused && (before.status !== 'active' || after.pausedUntil !== before.pausedUntil))
       void wait(after.pausedUntil - Date.now() + MARGIN_MS, signal)
         .then(() => retry(ask(ref), { ...retries, signal }))
         .catch(() => {})
