@@ -20,7 +20,7 @@ export function nameProduct(project: Project, name: string): void {
     if (named !== text) project.write(file, named)
   }
   const literal = name.includes("'") ? JSON.stringify(name) : `'${name}'`
-  const texts = project.read('src/web/texts.ts').replace(/(?<=\bappName: )(['"]).*\1/, () => literal)
+  const texts = project.read('src/web/texts.ts').replace(/(?<=\bAPP_NAME = )(['"]).*\1/, () => literal)
   project.write('src/web/texts.ts', texts)
   const [letter = ''] = /[\p{L}\p{N}]/u.exec(name) ?? []
   project.write('views/public/app.svg', logo(letter.toUpperCase()))

@@ -59,7 +59,7 @@ test('npm run init names the product, keeps only what a product needs, and notes
     version: '0.1.0',
     starter: { version, tree },
   })
-  expect(product.read('src/web/texts.ts')).toContain(`appName: "O'Brien & Sons"`)
+  expect(product.read('src/web/texts.ts')).toContain(`APP_NAME = "O'Brien & Sons"`)
   expect(product.read('README.md')).toMatch(/^# O'Brien & Sons\n/)
   expect(product.read('README.md')).not.toContain('supplier')
   const isNamed = (file: string) =>

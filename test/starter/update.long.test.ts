@@ -177,7 +177,7 @@ describe('a product from a ZIP of an older version', () => {
     expect(output).toMatch(/To give up: [\s\S]*tsc exited with code 0/)
     for (const [file, , newer] of [...EDITED, CHANGED]) expect(product.read(file)).toContain(newer)
     expect(JSON.parse(product.read('package.json')).starter.version).toBe(versionIn(starter))
-    expect(product.read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
+    expect(product.read('src/web/texts.ts')).toMatch(/APP_NAME = 'Acme Link'[\s\S]*onPlatform: 'There:'/)
     expect(product.read('README.md')).toMatch(/^# Acme Link\n/)
     const away = [
       DELETED,
