@@ -46,7 +46,7 @@ type Parts = Record<'server' | 'open' | 'middleware' | 'core' | 'features' | 'pa
 
 /** Everything that has routes, in the order in which it is mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
-  const { config, log, store, connect, signIn, features, parts, drainSignal } = dependencies
+  const { config, log, store, connect, signIn, features, parts, closingSignal } = dependencies
   const { baseUrl, platform } = config
   const { vault, api, oauth } = connect
   const ofConnections = {
@@ -60,7 +60,7 @@ export function partsOf(dependencies: Dependencies): Parts {
   const flow = { connect, baseUrl, pages: createConnectPages(vault), log }
   return {
     server: parts.flatMap(({ serverRoutes }) => serverRoutes ?? []),
-    open: [{ path: '/health', router: healthRoutes(store, drainSignal) }],
+    open: [{ path: '/health', router: healthRoutes(store, closingSignal) }],
     middleware: parts.flatMap(({ middleware }) => middleware ?? []),
     core: [
       { path: '/connect', router: connectRoutes(flow) },

@@ -37,7 +37,7 @@ export async function createDependencies(
     { oidc, store, baseUrl, dataDir, encryptionKeys, requestedScopes, http: http.api, mailsUsers },
     ownSignIn,
   )
-  const draining = new AbortController()
+  const closing = new AbortController()
   const shutdown = new AbortController()
   const deps: FeatureDeps = {
     config,
@@ -65,22 +65,22 @@ export async function createDependencies(
     /** What features can use. */
     deps,
     /** Aborted when the app is about to stop. From then on, it still answers everything, and says that it is not ready. */
-    drainSignal: draining.signal,
+    closingSignal: closing.signal,
     /**
-     * For `drainMs`, the app goes on and says that it is not ready. Then it stops `server` and background work, and waits at most
+     * For `shutdownDelayMs`, the app goes on and says that it is not ready. Then it stops `server` and background work, and waits at most
      * `graceMs` for them. It waits for each request for tokens that was sent, as `Vault.close` does, and closes all connections.
      */
     async close({
-      drainMs = 0,
+      shutdownDelayMs = 0,
       graceMs = 0,
       server,
     }: {
-      drainMs?: number
+      shutdownDelayMs?: number
       graceMs?: number
       server?: Listening
     } = {}) {
-      draining.abort()
-      await setTimeout(drainMs)
+      closing.abort()
+      await setTimeout(shutdownDelayMs)
       shutdown.abort()
       const deadline = performance.now() + graceMs
       await server?.stop(graceMs)

@@ -35,11 +35,11 @@ const pages = {
   isSignedIn: (req) => req.session.user !== undefined,
   requireUser,
   connectedPage: async () => '/connections',
-  goOn: (_req, res, url) =>
+  sendRedirectPage: (_req, res, url) =>
     res.send(
       `<meta http-equiv="refresh" content="0; url=${url}"><a href="${url}">Continue to the platform</a>`,
     ),
-  askAboutMismatch: (_req, res, { id }) =>
+  confirmDifferentBusiness: (_req, res, { id }) =>
     res.send(
       `<form method="post" action="/connect/confirm/${id}"><button name="do">Connect this business</button></form>`,
     ),

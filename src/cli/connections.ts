@@ -1,15 +1,13 @@
-/** `npm run connections -- COMMAND`: manages the connections of all users, for administration and data-protection requests. */
+/** `npm run connections -- COMMAND`: lists the connections of all users, and revokes one. */
 import '../runtime/env-file.ts'
-import { writeFileSync } from 'node:fs'
-import { Argument, InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { CONNECTION_STATES, type ConnectionRef, connectionKind } from '../connect/index.ts'
 import { allOwners } from '../connect/stores.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { createCommand } from '../runtime/command.ts'
-import { print, printError, printJson, toJson } from '../runtime/print.ts'
+import { print, printError, printJson } from '../runtime/print.ts'
 import { connectionView } from '../web/pages/connection-view.ts'
-import { isUserId } from '../web/sign-in/user.ts'
-import { CONSENT, deleteUser, exportUser } from './user-data.ts'
+import { CONSENT, userArgument } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
 /** All connections as users see them, without tokens, user by user. `consent`: the number of the consent, as in the log. */
@@ -48,29 +46,14 @@ async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<vo
   print(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
-/** Writes what is kept about a user, to a file or the output. */
-async function writeUser(app: Dependencies, userId: string, file?: string): Promise<void> {
-  const exported = { userId, exportedAt: new Date().toISOString(), ...(await exportUser(app, userId)) }
-  if (file === undefined) return printJson(exported)
-  writeFileSync(file, `${toJson(exported, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  print(`Wrote ${file}.`)
-}
-
 interface ListOptions {
   status?: string
   json?: boolean
 }
 
-/** The argument of a command on one user. The app's own records, which have other owners, are out of its reach. */
-const user = () =>
-  new Argument('<user>').argParser((id: string) => {
-    if (isUserId(id)) return id
-    throw new InvalidArgumentError('A user id is text of 1 to 1,024 characters, without control characters.')
-  })
-
 const command = createCommand(
   'npm run connections --',
-  'Lists and manages the connections of all users. Never shows a token.',
+  'Lists the connections of all users, and revokes one. Never shows a token.',
 )
 command
   .command('list [text]')
@@ -82,32 +65,8 @@ command
   .action((text = '', options: ListOptions) => withApp((app) => list(app, text, options)))
 command
   .command('revoke')
-  .addArgument(user())
+  .addArgument(userArgument())
   .argument('<bxcontext>')
   .description('deletes a connection, and ends its consent if the platform has a revocation endpoint')
   .action((userId: string, bxcontext: string) => withApp((app) => revoke(app, { userId, bxcontext })))
-command
-  .command('sign-out')
-  .addArgument(user())
-  .description('ends all sessions of a user, in every browser')
-  .action((userId: string) =>
-    withApp(async ({ sessionStore }) => {
-      await sessionStore.endAll(userId)
-      print(`${userId} is signed out everywhere.`)
-    }),
-  )
-command
-  .command('export')
-  .addArgument(user())
-  .option('--out <file>', 'a new file, readable by you only')
-  .description(
-    'prints what is stored about a user, as JSON, without tokens, passwords, and the content of files',
-  )
-  .action((userId: string, { out }: { out?: string }) => withApp((app) => writeUser(app, userId, out)))
-command
-  .command('delete')
-  .addArgument(user())
-  .option('--yes', 'delete it; without this, only say what would be deleted')
-  .description('ends the consents of a user, and deletes what is stored about them')
-  .action((userId: string, options: { yes?: boolean }) => withApp((app) => deleteUser(app, userId, options)))
 await command.parseAsync()

@@ -1,9 +1,18 @@
 /** Exports and deletes what the app keeps about a user, wherever it is. */
+import { Argument, InvalidArgumentError } from 'commander'
 import { connectionKind, isEncrypted, parseJson, type Revocation } from '../connect/index.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/pages/connection-view.ts'
+import { isUserId } from '../web/sign-in/user.ts'
+
+/** The argument of a command on one user. The app's own records, which have other owners, are out of its reach. */
+export const userArgument = () =>
+  new Argument('<user>').argParser((id: string) => {
+    if (isUserId(id)) return id
+    throw new InvalidArgumentError('A user id is text of 1 to 1,024 characters, without control characters.')
+  })
 
 export const CONSENT: Record<Revocation, string> = {
   revoked: 'The platform has ended the consent.',

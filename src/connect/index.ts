@@ -55,7 +55,7 @@ export { formsOf, type Tokens } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { type RetryOptions, retry, sleep } from './retry.ts'
 // The vault.
-export type { ConnectionEvent, ConnectionRecord, ConnectionRef, Trouble } from './vault/connection.ts'
+export type { ConnectionEvent, ConnectionRecord, ConnectionRef, LastError } from './vault/connection.ts'
 export {
   CONNECTION_STATES,
   type Connection,
@@ -97,7 +97,7 @@ export interface Connect {
    * Calls `listener` after each request to the token or revocation endpoint, and after each attempt of an API call. The exchange
    * contains secrets: mask what you store, log or show. Errors of the listener have no effect. Returns a function that unsubscribes.
    */
-  onExchange(listener: ExchangeListener): () => void
+  onPlatformRequest(listener: ExchangeListener): () => void
   /**
    * Waits for requests for tokens, and then at most `graceMs` until received tokens are stored. Closes the HTTP pools unless you
    * passed them. The caller closes the store, which several platforms may share.
@@ -133,7 +133,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
       http: observed(http.api, 'api', listeners),
     }),
     flows: new FlowRecords(platform, store, keys),
-    onExchange(listener) {
+    onPlatformRequest(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },

@@ -43,7 +43,7 @@ function readEnvFile() {
  * imported, since production has none.
  */
 export function sandboxEnv(env: Environment) {
-  const { SANDBOX_PORT: port = 4400, SANDBOX_URL, INTERNAL_URLS: others, ...given } = givenOf(env)
+  const { SANDBOX_PORT: port = 4400, SANDBOX_URL, PLATFORM_INTERNAL_URLS: others, ...given } = givenOf(env)
   const url = SANDBOX_URL?.replace(/\/+$/, '') ?? browserUrl(given, port)
   const internal = `${url}=${localUrl(given, port)}`
   return {
@@ -51,7 +51,7 @@ export function sandboxEnv(env: Environment) {
     PLATFORM_AUTH_URL: `${url}/auth`,
     PLATFORM_API_URL: `${url}/api`,
     SANDBOX_URL: url,
-    INTERNAL_URLS: others ? `${others},${internal}` : internal,
+    PLATFORM_INTERNAL_URLS: others ? `${others},${internal}` : internal,
   }
 }
 
@@ -71,7 +71,7 @@ export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof s
  */
 export function isForDemo(env: Environment): boolean {
   const given = givenOf(env)
-  const { SANDBOX_URL: _, INTERNAL_URLS: __, ...sandbox } = sandboxEnv(env)
+  const { SANDBOX_URL: _, PLATFORM_INTERNAL_URLS: __, ...sandbox } = sandboxEnv(env)
   const isElsewhere = Object.entries(sandbox).some(([name, address]) => (given[name] ?? address) !== address)
   return given.NODE_ENV !== 'production' && !given.PLATFORM_CLIENT_ID && !isElsewhere
 }

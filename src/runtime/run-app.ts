@@ -44,7 +44,7 @@ export async function start(
     hasDemoSignIn: isDemo,
     close() {
       log.info('stopping')
-      return dependencies.close({ drainMs: config.drainMs, graceMs: GRACE_MS, server })
+      return dependencies.close({ shutdownDelayMs: config.shutdownDelayMs, graceMs: GRACE_MS, server })
     },
   }
 }

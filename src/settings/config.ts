@@ -12,8 +12,8 @@ import * as field from './fields.ts'
 import { type Environment, readSettings, type SettingsGroup, variablesOf } from './read.ts'
 
 const GENERATED =
-  '`npm run keys` prints a new value. Outside production, the app generates a value if none is set, and keeps it in `DATA_DIR`.'
-const NEW_SECRETS = '`npm run keys` prints a new one'
+  '`npm run generate-secrets` prints a new value. Outside production, the app generates a value if none is set, and keeps it in `DATA_DIR`.'
+const NEW_SECRETS = '`npm run generate-secrets` prints a new one'
 const ASK_SUPPORT = "ask the platform's support team"
 
 export const generalSettings = () =>
@@ -60,11 +60,11 @@ export const serverSettings = (env: Environment) =>
       description:
         'How many reverse proxies are in front of the app. Their `X-Forwarded-*` headers are trusted.',
     }),
-    drainMs: field
+    shutdownDelayMs: field
       .wholeNumber({ min: 0, max: 300, default: 0 })
       .transform((seconds) => seconds * 1000)
       .meta({
-        variable: 'DRAIN_SECONDS',
+        variable: 'SHUTDOWN_DELAY_SECONDS',
         description:
           'How long `/health/ready` answers `503` before the app stops, in seconds, for proxies that check it. See docs/deploy.md.',
       }),
@@ -170,8 +170,8 @@ export const storeSettings = (env: Environment) =>
         'A `redis://` or `rediss://` address, of a server or of a Redis Cluster. Several, separated by commas, are nodes of a cluster, or Sentinels: `redis+sentinel://HOST:PORT/NAME` (`rediss+sentinel://` with TLS), where `NAME` is the name of the master. User and password are those of the Redis servers. Unset: an embedded SQLite file in `DATA_DIR`.',
       example: 'redis://localhost:6379',
     }),
-    redisPlaintext: field.flag(false).meta({
-      variable: 'REDIS_PLAINTEXT',
+    redisAllowInsecure: field.flag(false).meta({
+      variable: 'REDIS_ALLOW_INSECURE',
       description:
         '`true` allows a plain `redis://` address of another machine in production, on a private network.',
     }),
@@ -193,7 +193,7 @@ export const apiSettings = (env: Environment) =>
       example: 'https://api.platform.example',
     }),
     internalUrls: field.originPairs(env).meta({
-      variable: 'INTERNAL_URLS',
+      variable: 'PLATFORM_INTERNAL_URLS',
       description:
         'Where this server reaches the platform and the identity provider of the sign-in, if that is not where browsers do: pairs `PUBLIC=INTERNAL` of origins, separated by commas. Requests, with their tokens and secrets, go to the internal one. Redirects and the issuer (`iss`) keep the public one.',
       example: 'https://identity.platform.example=https://identity.internal.example:8443',
@@ -453,7 +453,7 @@ function encryptionKey(entry: string, number: number, report: (rule: string) => 
 }
 
 function redisUrls(env: Environment) {
-  const plainAllowed = !field.isProduction(env) || env.REDIS_PLAINTEXT === 'true'
+  const plainAllowed = !field.isProduction(env) || env.REDIS_ALLOW_INSECURE === 'true'
   return field
     .list()
     .refine((urls) => urls.every(isRedisUrl), {
@@ -467,7 +467,7 @@ function redisUrls(env: Environment) {
     })
     .refine(
       (urls) => plainAllowed || urls.map((url) => new URL(url)).every(isPrivate),
-      'must be rediss:// in production, or a Redis on this machine; on a private network set REDIS_PLAINTEXT=true',
+      'must be rediss:// in production, or a Redis on this machine; on a private network set REDIS_ALLOW_INSECURE=true',
     )
 }
 

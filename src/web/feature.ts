@@ -140,11 +140,11 @@ export interface Tools<Settings = unknown> {
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */
   reencrypt?(): Tool<(deps: FeatureDeps) => AsyncIterable<Reencryption>>
   /**
-   * Deletes the user's data that is outside the store, or stored under another owner (`npm run connections -- delete`). It is
+   * Deletes the user's data that is outside the store, or stored under another owner (`npm run users -- delete`). It is
    * also called if the store has nothing about the user.
    */
   deleteUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<void>>
-  /** Resolves to the same data, for the JSON of `npm run connections -- export`; null if there is none. */
+  /** Resolves to the same data, for the JSON of `npm run users -- export`; null if there is none. */
   exportUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<unknown>>
 }
 

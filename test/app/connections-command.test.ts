@@ -50,12 +50,13 @@ async function command(...args: string[]): Promise<{ code: unknown; output: stri
     DATA_DIR: temp.dir,
     PLATFORM_SCOPES: `${catalogues} ${leads}`,
   })
-  const { code, output } = await runCommand('src/cli/connections.ts', env, { args })
+  const program = ['list', 'revoke'].includes(args[0] ?? '') ? 'connections' : 'users'
+  const { code, output } = await runCommand(`src/cli/${program}.ts`, env, { args })
   for (const secret of SECRETS) expect(output).not.toContain(secret)
   return { code, output }
 }
 
-describe('npm run connections', () => {
+describe('npm run connections and npm run users', () => {
   test('reaches none of the app’s own records by a user id, whatever it is', async () => {
     const store = openStore()
     await store.set({ kind: KIND, owner: appOwner('a-part'), id: 'w1' }, '{"userId":"bob"}')

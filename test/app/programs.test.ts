@@ -121,7 +121,7 @@ describe('the app', () => {
     silent.close()
   })
 
-  test('names a setting in .env that does not exist; at SIGTERM it is not ready for DRAIN_SECONDS and goes on, then lets requests in flight finish and accepts no new ones', async () => {
+  test('names a setting in .env that does not exist; at SIGTERM it is not ready for SHUTDOWN_DELAY_SECONDS and goes on, then lets requests in flight finish and accepts no new ones', async () => {
     const [asked, respond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const platform = await serve(async (req, res) => {
       for await (const _chunk of req);
@@ -132,7 +132,7 @@ describe('the app', () => {
     })
     const address = `http://127.0.0.1:${platform.port}`
     const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
-    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '3' })
+    const env = await settingsOf({ ...addresses, SHUTDOWN_DELAY_SECONDS: '3' })
     writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
     const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
     const url = `http://localhost:${env.PORT}`
@@ -161,7 +161,7 @@ describe('the app', () => {
 describe('the command', () => {
   // A process of its own, whose pipe is closed before it prints.
   test('whose reader ends first, such as head, ends quietly', async () => {
-    const program = started(runProgram('src/cli/keys.ts'))
+    const program = started(runProgram('src/cli/generate-secrets.ts'))
     program.child.stdout?.destroy()
     expect(await program.exited).toBe(0)
     expect(program.output()).toBe('')
@@ -178,7 +178,10 @@ describe('the command', () => {
   })
 
   test('keys prints secrets that the settings accept, new ones each time', async () => {
-    const [one, two] = [await command('src/cli/keys.ts'), await command('src/cli/keys.ts')]
+    const [one, two] = [
+      await command('src/cli/generate-secrets.ts'),
+      await command('src/cli/generate-secrets.ts'),
+    ]
     expect(one.output).toMatch(/^SESSION_SECRET=[\w-]{43}\nTOKEN_ENCRYPTION_KEYS=k\w+:[A-Za-z0-9+/]{43}=\n$/)
     expect(two.code).toBe(0)
     expect(one.output).not.toBe(two.output)

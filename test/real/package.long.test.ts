@@ -19,7 +19,7 @@ const { dir, remove } = tempDir()
 const npm = (...args: string[]) => execFileSync('npm', args, { cwd: dir, encoding: 'utf8' })
 
 beforeAll(() => {
-  execFileSync(process.execPath, ['src/cli/pack-core.ts', dir], { cwd: ROOT })
+  execFileSync(process.execPath, ['src/cli/build-core-package.ts', dir], { cwd: ROOT })
   writeFileSync(join(dir, 'package.json'), '{ "name": "your-app", "private": true }')
   const [file = ''] = readdirSync(dir).filter((name) => name.endsWith('.tgz'))
   npm('install', `./${file}`, 'express', 'express-session', 'zod')

@@ -42,7 +42,7 @@ export const PROXIES: Product[] = [
   {
     name: `Caddy${withCaddy}`,
     skip: !CADDY,
-    settings: { DRAIN_SECONDS: /DRAIN_SECONDS=(\d+)/.exec(CADDYFILE)?.[1] ?? '' },
+    settings: { SHUTDOWN_DELAY_SECONDS: /SHUTDOWN_DELAY_SECONDS=(\d+)/.exec(CADDYFILE)?.[1] ?? '' },
     noticesWithinMs: 2_000 * Number(/health_interval (\d+)s/.exec(CADDYFILE)?.[1]),
     start: startCaddy,
   },

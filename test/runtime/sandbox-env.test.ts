@@ -27,12 +27,13 @@ describe('the platform’s addresses', () => {
 
   test('follow SANDBOX_URL if browsers reach the sandbox elsewhere', () => {
     const env = { SANDBOX_PORT: '4500', SANDBOX_URL: 'https://sandbox.example/' }
-    expect(missingSandboxEnv({ ...env, INTERNAL_URLS: 'https://a.example=https://b.example' })).toMatchObject(
-      {
-        PLATFORM_API_URL: 'https://sandbox.example/api',
-        INTERNAL_URLS: 'https://a.example=https://b.example,https://sandbox.example=http://localhost:4500',
-      },
-    )
+    expect(
+      missingSandboxEnv({ ...env, PLATFORM_INTERNAL_URLS: 'https://a.example=https://b.example' }),
+    ).toMatchObject({
+      PLATFORM_API_URL: 'https://sandbox.example/api',
+      PLATFORM_INTERNAL_URLS:
+        'https://a.example=https://b.example,https://sandbox.example=http://localhost:4500',
+    })
   })
 
   test('are in a Codespace those of its ports for browsers, and this machine for the app', async () => {

@@ -168,7 +168,7 @@ test.each([
   ].map((key) => ['TOKEN_ENCRYPTION_KEYS', `k1:${key.toString('base64')}`]),
   ['TOKEN_ENCRYPTION_KEYS', 'no-colon'],
   ['REDIS_URL', 'localhost:6379'],
-  ['REDIS_PLAINTEXT', '1'],
+  ['REDIS_ALLOW_INSECURE', '1'],
   ['PLATFORM_AUTHORIZE_PATH', 'authorize'],
   ['PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD', 'private_key_jwt'],
   ['PLATFORM_AUTHORIZE_PARAMS', 'state=fixed'],
@@ -178,8 +178,8 @@ test.each([
   ['PLATFORM_REVOCATION_URL', 'https://auth.example/revoke#x'],
   ['PLATFORM_CONNECTED_APPS_URL', 'javascript:alert(1)'],
   ['PLATFORM_PKCE', 'on'],
-  ['INTERNAL_URLS', 'https://identity.example'],
-  ['INTERNAL_URLS', 'https://identity.example=https://internal.example/path'],
+  ['PLATFORM_INTERNAL_URLS', 'https://identity.example'],
+  ['PLATFORM_INTERNAL_URLS', 'https://identity.example=https://internal.example/path'],
   ['HTTPS_PROXY', 'proxy.example:3128'],
   ['HTTPS_PROXY', 'http://user:50%off@proxy.example:3128'],
   ['PLATFORM_PKCE', 'off'],
@@ -297,8 +297,9 @@ describe('in production', () => {
     ])
     for (const name of ['PLATFORM_AUTH_URL', 'PLATFORM_APP_URL', 'PLATFORM_API_URL'])
       expect(problems(production({ [name]: 'http://auth.example' }))).toEqual(startingWith(name))
-    const internal = (url: string) => production({ INTERNAL_URLS: `https://identity.example=${url}` })
-    expect(problems(internal('http://10.0.0.5'))).toEqual(startingWith('INTERNAL_URLS'))
+    const internal = (url: string) =>
+      production({ PLATFORM_INTERNAL_URLS: `https://identity.example=${url}` })
+    expect(problems(internal('http://10.0.0.5'))).toEqual(startingWith('PLATFORM_INTERNAL_URLS'))
     expect(problems(internal('https://10.0.0.5'))).toEqual([])
     expect(problems(production({ BASE_URL: 'http://localhost:3000' }))).toEqual([])
   })
@@ -306,13 +307,13 @@ describe('in production', () => {
   test('a plain redis:// to another machine does not, unless it is meant', () => {
     const url = 'redis://redis.internal:6379'
     expect(problems(production({ REDIS_URL: url }))).toEqual([
-      expect.stringMatching(/^REDIS_URL .*REDIS_PLAINTEXT=true/),
+      expect.stringMatching(/^REDIS_URL .*REDIS_ALLOW_INSECURE=true/),
     ])
     expect(problems(production({ REDIS_URL: `rediss://a:1,${url}` }))).toHaveLength(1)
     expect(problems(production({ REDIS_URL: 'redis://127.0.0.1.evil.example' }))).toHaveLength(1)
     expect(problems(production({ REDIS_URL: 'REDIS://10.0.0.5' }))).toHaveLength(1)
-    expect(problems(production({ REDIS_URL: url, REDIS_PLAINTEXT: 'true' }))).toEqual([])
-    expect(problems(production({ REDIS_URL: url, REDIS_PLAINTEXT: '1' }))).toHaveLength(2)
+    expect(problems(production({ REDIS_URL: url, REDIS_ALLOW_INSECURE: 'true' }))).toEqual([])
+    expect(problems(production({ REDIS_URL: url, REDIS_ALLOW_INSECURE: '1' }))).toHaveLength(2)
   })
 
   test('a Redis on this machine starts, and so does rediss://', () => {

@@ -83,8 +83,8 @@ test('the texts of a generated feature use its name as it is: no noun has a cert
     expect(template.read(file), file).not.toMatch(/\b(an?|each|one) \{%= it\.(words|title)/i)
 })
 
-test('npm run pack-core names a folder that is not there', async () => {
-  expect(await run('pack-core', '/nowhere')).toEqual(refusal('/nowhere is not a folder'))
+test('npm run build-core-package names a folder that is not there', async () => {
+  expect(await run('build-core-package', '/nowhere')).toEqual(refusal('/nowhere is not a folder'))
 })
 
 test('a program that cannot be started, and a tool that is not installed, are told as what they are', () => {

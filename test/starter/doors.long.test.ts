@@ -113,7 +113,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     const added = npmRun('add-feature', '--', 'orders')
     expect(added.output).toContain('Added orders:')
     // The core of a product has the version of the starter.
-    const packed = npmRun('pack-core')
+    const packed = npmRun('build-core-package')
     expect(packed.output).toContain(`Wrote connect-core-${manifest.version}.tgz`)
     for (const { output } of [init, added, packed]) expect(output).not.toContain('failed')
     expect(readFileSync(join(clone, '.env'), 'utf8')).toMatch(

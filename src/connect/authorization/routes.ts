@@ -34,7 +34,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
     const bxcontext = value ? parseBxcontext(value, platform) : undefined
     const { id } = await flows.start(browser, bxcontext)
     noteFlow(id)
-    pages.goOn(req, res, oauth.startUrl(redirectUrls(baseUrl)[0]).href)
+    pages.sendRedirectPage(req, res, oauth.startUrl(redirectUrls(baseUrl)[0]).href)
   })
 }
 
@@ -61,12 +61,12 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
     .get('/confirm/:id', async (req, res) => {
       const question = questionOf(await flows.read(browserSession(req, pages)), req.params.id)
       noteFlow(question.id)
-      await pages.askAboutMismatch(req, res, question)
+      await pages.confirmDifferentBusiness(req, res, question)
     })
     .post('/confirm/:id', async (req, res) => {
       const flow = await flows.confirm(browserSession(req, pages), req.params.id)
       noteFlow(flow.id)
-      pages.goOn(req, res, consentUrl(options, flow))
+      pages.sendRedirectPage(req, res, consentUrl(options, flow))
     })
 }
 

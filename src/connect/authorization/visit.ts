@@ -20,9 +20,9 @@ export interface ConnectPages {
    * origin: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any
    * login host.
    */
-  goOn(req: Request, res: Response, url: string): void
+  sendRedirectPage(req: Request, res: Response, url: string): void
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, question: Question): void | Promise<void>
+  confirmDifferentBusiness(req: Request, res: Response, question: Question): void | Promise<void>
 }
 
 export interface ConnectRoutesOptions {

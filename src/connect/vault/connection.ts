@@ -14,8 +14,8 @@ export interface ConnectionRef {
 }
 
 /** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
-const troubleSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
-export type Trouble = z.infer<typeof troubleSchema>
+const lastErrorSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
+export type LastError = z.infer<typeof lastErrorSchema>
 
 /**
  * The reasons that delete the tokens. After `refused`, a refresh may still succeed. `expired` is not stored, because no clock may
@@ -49,7 +49,7 @@ const activeSchema = z.object({
   pausedUntil: z.number(),
   /** From when a person or a script may ask again: a while after a failure, or when a pause that the platform asked for ends. */
   manualFrom: z.number(),
-  trouble: troubleSchema.nullable(),
+  lastError: lastErrorSchema.nullable(),
   /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
@@ -60,7 +60,7 @@ const activeSchema = z.object({
   connectedAt: z.number(),
   /** When the access token was received, when it should be refreshed, and when it expires; null: not known. */
   issuedAt: z.number(),
-  dueAt: z.number().nullable(),
+  refreshAt: z.number().nullable(),
   expiresAt: z.number().nullable(),
   /** When the API last accepted a call, to the minute. */
   usedAt: z.number().nullable(),
@@ -124,7 +124,7 @@ export function parseRecord(text: string | null): ConnectionRecord | null {
 /** What a token response changes: the tokens, encrypted by the caller, and what is known of them. */
 export type GrantedTokens = Pick<
   ActiveRecord,
-  'tokens' | 'names' | 'renewable' | 'scopes' | 'issuedAt' | 'dueAt' | 'expiresAt'
+  'tokens' | 'names' | 'renewable' | 'scopes' | 'issuedAt' | 'refreshAt' | 'expiresAt'
 >
 
 /**
@@ -136,13 +136,13 @@ export function lifetimeOf(
   expiresIn: number | undefined,
   { issuedAt, renewable, isSame }: { issuedAt: number; renewable: boolean; isSame: boolean },
   assumedLifetimeMs: number,
-): Pick<ActiveRecord, 'issuedAt' | 'dueAt' | 'expiresAt'> {
+): Pick<ActiveRecord, 'issuedAt' | 'refreshAt' | 'expiresAt'> {
   // With a lifetime of 0, no token could ever be used, so the API decides.
   const isReported = expiresIn !== undefined && expiresIn > 0
-  if (!isReported && !renewable) return { issuedAt, dueAt: null, expiresAt: null }
+  if (!isReported && !renewable) return { issuedAt, refreshAt: null, expiresAt: null }
   const lifeMs = isReported ? expiresIn * 1000 : assumedLifetimeMs
   const marginMs = isSame || !renewable ? 0 : Math.min(REFRESH_MARGIN_MS, lifeMs / 5)
-  return { issuedAt, dueAt: issuedAt + lifeMs - marginMs, expiresAt: issuedAt + lifeMs }
+  return { issuedAt, refreshAt: issuedAt + lifeMs - marginMs, expiresAt: issuedAt + lifeMs }
 }
 
 /** Gives a consent the next number. This happens before its code is sent, so that numbers show which consent began later. */
@@ -181,7 +181,7 @@ const UNTOUCHED = {
   failures: 0,
   pausedUntil: 0,
   manualFrom: 0,
-  trouble: null,
+  lastError: null,
   usedAt: null,
   rejections: 0,
   refusal: null,
@@ -214,7 +214,7 @@ export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedT
     leasedUntil: 0,
     failures: 0,
     pausedUntil: 0,
-    trouble: null,
+    lastError: null,
     rejections: 0,
     refusal: null,
   }
@@ -240,7 +240,7 @@ export const released = (record: ConnectionRecord, sent: Sent): ConnectionRecord
   isHeld(record, sent) ? { ...record, leasedUntil: 0 } : record
 
 /** What failed a request for tokens. Null: the failure says nothing about this connection. */
-export type FailureCause = Trouble | 'invalid_grant' | null
+export type FailureCause = LastError | 'invalid_grant' | null
 
 /** A refresh failed. The app's next one waits longer each time, or as long as the platform asks. */
 export function failed(
@@ -255,10 +255,10 @@ export function failed(
   if (cause === 'invalid_grant') return grantRefused(noted, now, askedMs)
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
   const pausedUntil = now + Math.max(backoffMs, askedMs)
-  const after = { ...noted, trouble: cause, failures: record.failures + 1, pausedUntil }
+  const after = { ...noted, lastError: cause, failures: record.failures + 1, pausedUntil }
   if (cause !== 'refused') return after
   // A refusal alone proves nothing: the API must reject the token too, or the platform must refuse again long after it expired.
-  const isRepeated = record.trouble === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
+  const isRepeated = record.lastError === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
   const refusal = record.refusal ?? { at: now, reason: 'refused' }
   return isRepeated || record.rejections > 0 ? { ...after, refusal } : after
 }
@@ -283,7 +283,7 @@ function grantRefused(record: ActiveRecord, now: number, askedMs: number): Conne
 export function rejected(record: ConnectionRecord, sent: SentTokens, now: number): ConnectionRecord {
   if (!hasTokens(record, sent) || isExpired(record, now)) return record
   if (record.renewable) {
-    const refusal = record.refusal ?? (record.trouble === 'refused' ? { at: now, reason: 'refused' } : null)
+    const refusal = record.refusal ?? (record.lastError === 'refused' ? { at: now, reason: 'refused' } : null)
     return patched(record, { rejections: 1, refusal })
   }
   if (pauseOf(record, now) > 0) return record
@@ -302,7 +302,7 @@ export function called(
 ): ConnectionRecord {
   if (record.status !== 'active' || record.consent !== consent) return record
   // Only a refresh proves that the platform accepts this grant again. After `invalid_grant`, an access token may outlive it.
-  const trouble = record.trouble === 'refused' ? record.trouble : null
+  const lastError = record.lastError === 'refused' ? record.lastError : null
   const refusal = record.refusal?.reason === 'invalid_grant' ? record.refusal : null
   switch (outcome.result) {
     case 'ok': {
@@ -315,7 +315,7 @@ export function called(
       const accepted =
         isNamed || record.accepted.includes(scope) ? record.accepted : [...record.accepted, scope]
       const usedAt = Math.max(record.usedAt ?? 0, Math.floor(now / MINUTE_MS) * MINUTE_MS)
-      return patched(record, { trouble, missing, accepted, usedAt, rejections: 0, refusal })
+      return patched(record, { lastError, missing, accepted, usedAt, rejections: 0, refusal })
     }
     case 'forbidden': {
       const { call } = outcome
@@ -326,10 +326,10 @@ export function called(
       const others = record.missing.filter((entry) => entry.call !== call)
       const noted = [...others, ...scopes.map((scope) => ({ call, scope }))].slice(-MAX_MISSING)
       const missing = isKnown ? record.missing : noted
-      return patched(record, { trouble, missing, rejections: 0, refusal })
+      return patched(record, { lastError, missing, rejections: 0, refusal })
     }
     case 'unavailable':
-      return record.trouble === null ? { ...record, trouble: outcome.kind } : record
+      return record.lastError === null ? { ...record, lastError: outcome.kind } : record
     default:
       return outcome satisfies never
   }
@@ -392,7 +392,7 @@ export function pauseOf(record: ActiveRecord, now: number, manual = false): numb
 }
 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
-export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
+export const isDue = ({ refreshAt }: ActiveRecord, now: number) => refreshAt !== null && refreshAt <= now
 
 /** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, unless it lives for less. */
 export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
@@ -410,7 +410,7 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 export type ConnectionView =
   | { state: 'none' }
   | { state: 'active' }
-  | { state: 'degraded'; trouble: Trouble; canReconnect: boolean }
+  | { state: 'degraded'; lastError: LastError; canReconnect: boolean }
   | { state: 'needs_consent'; missingScopes: string[] }
   | { state: 'revoked'; at: number; reason: EndReason }
 
@@ -426,13 +426,13 @@ export function viewOf(
     case 'ended':
       return { state: 'revoked', at: record.endedAt, reason: record.endedReason }
     case 'active': {
-      const { expiresAt, refusal, trouble, rejections, missing } = record
+      const { expiresAt, refusal, lastError, rejections, missing } = record
       // Without a refresh token, a connection ends with its access token.
       if (expiresAt !== null && expiresAt <= now && !record.renewable)
         return { state: 'revoked', at: expiresAt, reason: 'expired' }
       if (refusal) return { state: 'revoked', ...refusal }
-      if (trouble !== null)
-        return { state: 'degraded', trouble, canReconnect: rejections > 0 || trouble === 'rejected' }
+      if (lastError !== null)
+        return { state: 'degraded', lastError, canReconnect: rejections > 0 || lastError === 'rejected' }
       const missingScopes = missingScopesOf(record, requestedScopes)
       return missingScopes.length > 0 || missing.length > 0
         ? { state: 'needs_consent', missingScopes }
@@ -466,7 +466,7 @@ export function missingScopesOf(record: ConnectionRecord, requestedScopes: reado
 export type ConnectionEvent =
   | { type: 'connected'; scopes: readonly string[] | null }
   | { type: 'refreshed'; scopes: readonly string[] | null }
-  | { type: 'refreshFailed'; trouble: Trouble }
+  | { type: 'refreshFailed'; lastError: LastError }
   | { type: 'recovered' }
   | { type: 'revoked'; reason: EndReason }
   | { type: 'disconnected' }
@@ -478,8 +478,8 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
     return [{ type: 'connected', scopes: after.scopes }]
   const events: ConnectionEvent[] = []
   const tokens = before.status === 'active' ? before : UNTOUCHED
-  if (after.status === 'active' && after.failures > tokens.failures && after.trouble !== null)
-    events.push({ type: 'refreshFailed', trouble: after.trouble })
+  if (after.status === 'active' && after.failures > tokens.failures && after.lastError !== null)
+    events.push({ type: 'refreshFailed', lastError: after.lastError })
   const isRefreshed = after.status === 'active' && after.refreshes > tokens.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
   // At the time 0, no token has expired. An expiry is no event, because it does not change the record.

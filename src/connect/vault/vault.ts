@@ -521,7 +521,7 @@ export class Vault {
       return new ConfigurationError(
         "the platform refuses this app's credentials, and asking it again is paused",
       )
-    return record.trouble === 'refused'
+    return record.lastError === 'refused'
       ? new PlatformUnavailableError('refused', 'refreshing is paused after it was refused', waitMs)
       : new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
   }

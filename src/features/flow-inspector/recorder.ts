@@ -6,7 +6,7 @@ import type { Masking } from './masking.ts'
 import { changeSteps, exchangeStep, isTokenRequest } from './steps.ts'
 
 export interface RecorderOptions {
-  connect: Pick<Connect, 'onExchange'> & { vault: Pick<Vault, 'onChange'> }
+  connect: Pick<Connect, 'onPlatformRequest'> & { vault: Pick<Vault, 'onChange'> }
   masking: Masking
   flows: FlowStore
   log: Logger
@@ -48,7 +48,7 @@ export class Recorder {
     this.#now = now
     this.#identify = createBackgroundIds(now)
     this.#stops = [
-      connect.onExchange((exchange) => {
+      connect.onPlatformRequest((exchange) => {
         const { purpose, context, response } = exchange
         // Calls of background jobs may belong to no user, and a revocation does not ask for tokens.
         if (context.userId === undefined || (purpose === 'token' && !isTokenRequest(exchange))) return

@@ -124,7 +124,7 @@ export function changeSteps(
         topic: 'connection_event',
         title: EVENT_TITLES[event.type],
         event: event.type,
-        ...(event.type === 'refreshFailed' && { failure: event.trouble }),
+        ...(event.type === 'refreshFailed' && { failure: event.lastError }),
       }),
     ),
   ]

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Connect, Trouble } from '../../connect/index.ts'
+import type { Connect, LastError } from '../../connect/index.ts'
 import {
   type FeatureDeps,
   type Gauge as FeatureGauge,
@@ -76,17 +76,17 @@ function countConnectionEvents(register: Registry, { vault }: Connect): () => vo
   // Alerts compute rates, which need a first value before the first event.
   for (const type of ['connected', 'refreshed', 'recovered', 'revoked', 'disconnected'])
     events.inc({ type, reason: '' }, 0)
-  for (const reason of ['no_answer', 'error', 'busy', 'unreadable', 'refused'] satisfies Trouble[])
+  for (const reason of ['no_answer', 'error', 'busy', 'unreadable', 'refused'] satisfies LastError[])
     events.inc({ type: 'refreshFailed', reason }, 0)
   return vault.onChange((_ref, changes) => {
     for (const change of changes)
-      events.inc({ type: change.type, reason: change.type === 'refreshFailed' ? change.trouble : '' })
+      events.inc({ type: change.type, reason: change.type === 'refreshFailed' ? change.lastError : '' })
   })
 }
 
 function measurePlatform(
   register: Registry,
-  { platform, onExchange }: Connect,
+  { platform, onPlatformRequest }: Connect,
   templateOf: (url: URL) => string | undefined,
 ): () => void {
   const durations = new Histogram({
@@ -96,7 +96,7 @@ function measurePlatform(
     buckets: BUCKETS,
     registers: [register],
   })
-  return onExchange(({ purpose, request: { method, url }, response, ms }) => {
+  return onPlatformRequest(({ purpose, request: { method, url }, response, ms }) => {
     const address = new URL(url)
     const isToken = address.pathname.endsWith(platform.tokenPath)
     const call = `${method} ${templateOf(address) ?? '(other)'}`

@@ -89,7 +89,7 @@ function statusOf(connection: Connection): Status {
     case 'degraded':
       return {
         status,
-        summary: texts.outages[view.trouble].detail,
+        summary: texts.outages[view.lastError].detail,
         canReconnect: view.canReconnect,
         canTest: true,
       }

@@ -297,8 +297,8 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
     if (notice) req.leaveNotice(notice, location)
     return location
   },
-  goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
-  async askAboutMismatch(req, res, { id, bxcontext, expected }) {
+  sendRedirectPage: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
+  async confirmDifferentBusiness(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
     // The platform reports the name of a business with its tokens, so a business that was never connected has no known name.
     const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([

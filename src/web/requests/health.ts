@@ -8,7 +8,7 @@ const EVERY_MS = 1_000
  * Health checks, to be mounted at `/health`: `live` if the process is running, `ready` if the store takes writes as well and the
  * process is not about to stop.
  */
-export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: AbortSignal): Router {
+export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, closingSignal?: AbortSignal): Router {
   const ping = everySecond(() => store.ping())
   return Router()
     .get('/live', (_req, res) => {
@@ -17,7 +17,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/ready',
       readiness(async () => {
-        drainSignal?.throwIfAborted()
+        closingSignal?.throwIfAborted()
         await ping()
       }),
     )

@@ -33,7 +33,7 @@ const tokens = (extra: Partial<GrantedTokens> = {}): GrantedTokens => ({
   renewable: true,
   scopes: SCOPES,
   issuedAt: NOW,
-  dueAt: NOW + 240_000,
+  refreshAt: NOW + 240_000,
   expiresAt: NOW + 300_000,
   ...extra,
 })
@@ -96,7 +96,7 @@ describe('consents', () => {
       NOW,
     )
     const next = granted(begin(troubled), 2, tokens(), NOW)
-    expect(next).toMatchObject({ failures: 0, pausedUntil: 0, trouble: null, leasedUntil: 0, missing: [] })
+    expect(next).toMatchObject({ failures: 0, pausedUntil: 0, lastError: null, leasedUntil: 0, missing: [] })
   })
 })
 
@@ -204,7 +204,7 @@ describe('an answer', () => {
     const refused = afterFailure(afterFailure(active(), 'refused', NOW + 400_000), 'refused', NOW + 400_000)
     expect(stateOf(refused)).toBe('revoked')
     const healed = refreshed(refused, refused, tokens())
-    expect(healed).toMatchObject({ failures: 0, trouble: null, refusal: null, leasedUntil: 0 })
+    expect(healed).toMatchObject({ failures: 0, lastError: null, refusal: null, leasedUntil: 0 })
     expect(stateOf(healed)).toBe('active')
   })
 })
@@ -235,8 +235,8 @@ describe('failures', () => {
     ['error', 'degraded'],
     ['refused', 'degraded'],
     [null, 'active'],
-  ] as const)('%s: the tokens are kept, and the connection is %s', (trouble, state) => {
-    const record = afterFailure(active(), trouble)
+  ] as const)('%s: the tokens are kept, and the connection is %s', (lastError, state) => {
+    const record = afterFailure(active(), lastError)
     expect(record).toMatchObject({ status: 'active', tokens: 'tokens' })
     expect(stateOf(record)).toBe(state)
   })
@@ -267,7 +267,7 @@ describe('a refusal counts as the end of access', () => {
 
   test('and an outage does not, but offers to reconnect once the API rejects the token', () => {
     const outage = afterFailure(reject(active()), 'error')
-    expect(viewOf(outage, SCOPES, NOW)).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
+    expect(viewOf(outage, SCOPES, NOW)).toEqual({ state: 'degraded', lastError: 'error', canReconnect: true })
   })
 })
 
@@ -313,7 +313,7 @@ describe('invalid_grant', () => {
 })
 
 test('without a refresh token, three rejections a minute apart end a connection', () => {
-  let record = active({ renewable: false, dueAt: null, expiresAt: null })
+  let record = active({ renewable: false, refreshAt: null, expiresAt: null })
   for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms))
     record = withTokens(rejected(record, record, now))
   expect(rejected(record, record, NOW + 120_000)).toMatchObject({
@@ -391,13 +391,13 @@ describe('the lifetime of a token', () => {
     ['0 s, with which no token could be used: assumed', lifetime(0), 96_000, 120_000],
     ['returned again by a refresh: due at its end', lifetime(100, true, true), 100_000, 100_000],
     ['without a refresh token: due at its end', lifetime(100, false), 100_000, 100_000],
-  ])('%s', (_what, { dueAt, expiresAt }, due, end) => {
-    expect([dueAt, expiresAt]).toEqual([NOW + due, NOW + end])
+  ])('%s', (_what, { refreshAt, expiresAt }, due, end) => {
+    expect([refreshAt, expiresAt]).toEqual([NOW + due, NOW + end])
   })
 
   test('is unknown if it is not reported and there is no refresh token', () => {
-    expect(lifetime(undefined, false)).toMatchObject({ dueAt: null, expiresAt: null })
-    expect(isDue(active({ dueAt: null }), NOW + 1e9)).toBe(false)
+    expect(lifetime(undefined, false)).toMatchObject({ refreshAt: null, expiresAt: null })
+    expect(isDue(active({ refreshAt: null }), NOW + 1e9)).toBe(false)
   })
 
   test.each([

@@ -103,7 +103,7 @@ test('an outage at the token endpoint offers to reconnect once the API has rejec
   setup = await connectedSetup()
   setup.endpoint.answers({ status: 404, text: 'no route' })
   await expect(after401()).rejects.toMatchObject({ code: 'platform_unavailable' })
-  expect(await view()).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
+  expect(await view()).toEqual({ state: 'degraded', lastError: 'error', canReconnect: true })
 })
 
 describe('a refusal of the token endpoint', () => {

@@ -139,18 +139,18 @@ describe('a refresh', () => {
 })
 
 describe('a refresh that fails', () => {
-  test.each<[what: string, answer: Scripted, trouble: string]>([
+  test.each<[what: string, answer: Scripted, lastError: string]>([
     ['500', oauthError('server_error', 500), 'error'],
     ['a redirect, which is not followed', { status: 307, text: '', headers: { location: '/' } }, 'error'],
     ['no answer', (res) => void res.destroy(), 'no_answer'],
   ])(
     'by %s: 503 and one request, and the connection is degraded until the next',
-    async (_what, answer, trouble) => {
+    async (_what, answer, lastError) => {
       setup = await expiredSetup()
       setup.endpoint.answers(answer, tokens({ access_token: 'next' }))
       for (const vault of [setup.vault, setup.vault, setup.anotherVault()]) {
         await expect(vault.accessToken(REF)).rejects.toMatchObject(OUTAGE)
-        expect(await found()).toMatchObject({ view: { state: 'degraded', trouble, canReconnect: false } })
+        expect(await found()).toMatchObject({ view: { state: 'degraded', lastError, canReconnect: false } })
       }
       expect(setup.sent()).toHaveLength(1)
       setup.later(1)

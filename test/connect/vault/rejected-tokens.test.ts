@@ -103,5 +103,5 @@ test('a token that the API still rejects right after its refresh offers to recon
   const next = await source.refresh(await source.accessToken())
   await expect(source.refresh(next)).rejects.toMatchObject({ kind: 'rejected' })
   await source.noteCall({ result: 'unavailable', kind: 'rejected' })
-  expect(await view()).toEqual({ state: 'degraded', trouble: 'rejected', canReconnect: true })
+  expect(await view()).toEqual({ state: 'degraded', lastError: 'rejected', canReconnect: true })
 })

@@ -30,7 +30,7 @@ const now = () => time
 beforeEach(() => {
   time = Math.floor(Date.now() / 60_000) * 60_000
   listeners = new Set()
-  const onExchange = (listener: ExchangeListener) => {
+  const onPlatformRequest = (listener: ExchangeListener) => {
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
@@ -43,7 +43,7 @@ beforeEach(() => {
   }
   recorder = new Recorder(
     {
-      connect: { onExchange, vault: { onChange } },
+      connect: { onPlatformRequest, vault: { onChange } },
       masking: createMasking(platform, [{ id: 'k1', secret: Buffer.alloc(32, 1) }]),
       flows,
       log: pino({ level: 'silent' }),

@@ -36,10 +36,10 @@ describe('an address that does not answer is one finding:', () => {
     await expectDiagnosis(platform.env, { [setting]: await address() }, id, setting)
   })
 
-  test('INTERNAL_URLS: nobody listens', async () => {
+  test('PLATFORM_INTERNAL_URLS: nobody listens', async () => {
     const { origin } = new URL(platform.env.PLATFORM_API_URL ?? '')
-    const wrong = { INTERNAL_URLS: `${origin}=${await nobodyListens()}` }
-    await expectDiagnosis(platform.env, wrong, 'address.refused', 'INTERNAL_URLS')
+    const wrong = { PLATFORM_INTERNAL_URLS: `${origin}=${await nobodyListens()}` }
+    await expectDiagnosis(platform.env, wrong, 'address.refused', 'PLATFORM_INTERNAL_URLS')
   })
 
   test('a server that accepts and does not answer', async () => {

@@ -111,7 +111,7 @@ describe.each([
     [
       'the command',
       (_visitor: Visitor, name: string) =>
-        command('src/cli/connections.ts', envOf(first), { args: ['sign-out', name] }),
+        command('src/cli/users.ts', envOf(first), { args: ['sign-out', name] }),
     ],
   ])('%s ends the sessions of a user in every browser, and those of nobody else', async (_by, signOut) => {
     const name = newUser()

@@ -53,7 +53,7 @@ async function unreachable(
   const isPublic = origin === new URL(url).origin
   return isPublic
     ? noAnswer(settings.join(', '), url, answer.error)
-    : noAnswer(['INTERNAL_URLS', ...settings].join(', '), href, answer.error)
+    : noAnswer(['PLATFORM_INTERNAL_URLS', ...settings].join(', '), href, answer.error)
 }
 
 /**

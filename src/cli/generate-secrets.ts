@@ -1,4 +1,4 @@
-/** `npm run keys`: prints new secrets in the format of `.env`. */
+/** `npm run generate-secrets`: prints new secrets in the format of `.env`. */
 import { newSecrets } from '../runtime/dev-secrets.ts'
 import { print } from '../runtime/print.ts'
 

@@ -1,4 +1,4 @@
-/** `npm run pack-core`: packs the core as `connect-core-VERSION.tgz`, for an Express app that you already have. */
+/** `npm run build-core-package`: packs the core as `connect-core-VERSION.tgz`, for an Express app that you already have. */
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -48,7 +48,7 @@ function pack(folder: string): void {
 }
 
 await createCommand(
-  'npm run pack-core --',
+  'npm run build-core-package --',
   'Packs the core as an npm package: JavaScript with type declarations.',
 )
   .argument('[folder]', 'where to write it (default: this folder)', '.')
