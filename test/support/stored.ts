@@ -7,7 +7,7 @@ import {
   Vault,
   type VaultOptions,
 } from '../../src/connect/index.ts'
-import { type Key, type KeyValueStore, keyName } from '../../src/connect/stores.ts'
+import { type Key, type KeyValueStore, keyText } from '../../src/connect/stores.ts'
 import type { Running } from './app.ts'
 import { REF } from './vault.ts'
 
@@ -26,7 +26,7 @@ export async function storedTokens(
   const key = recordKey(ref)
   const { tokens } = JSON.parse((await store.get(key)) ?? '{}')
   if (typeof tokens !== 'string') return null
-  return JSON.parse(createRecordCipher(keys).decrypt(tokens, keyName(key)))
+  return JSON.parse(createRecordCipher(keys).decrypt(tokens, keyText(key)))
 }
 
 /** A vault on the app's store, as another process has it: perhaps at another time, or with another key. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
-import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import { type Key, type KeyValueStore, keyText } from '../store/store.ts'
 import {
   createRecordCipher,
   DecryptionError,
@@ -109,7 +109,7 @@ export class FlowRecords {
       const flow = next(record)
       if (!flow || record.flows.includes(flow)) return flow
       const text = JSON.stringify(transitions.withFlow(record, flow, last))
-      const encrypted = this.#cipher.encrypt(text, keyName(key))
+      const encrypted = this.#cipher.encrypt(text, keyText(key))
       if (await this.#store.compareAndSet(key, value, encrypted, TTL_MS)) return flow
     }
   }
@@ -117,7 +117,7 @@ export class FlowRecords {
   #parse(key: Key, value: string | null): FlowRecord {
     if (value === null) return transitions.NO_FLOWS
     try {
-      const json = parseJson(this.#cipher.decrypt(value, keyName(key)))
+      const json = parseJson(this.#cipher.decrypt(value, keyText(key)))
       const record = transitions.flowRecordSchema.safeParse(json).data ?? transitions.NO_FLOWS
       return transitions.aged(record, this.#now())
     } catch (error) {

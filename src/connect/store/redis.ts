@@ -1,18 +1,15 @@
 import { ErrorReply, type SetOptions } from 'redis'
 import { type OnState, RedisConnection, reasonOf } from './redis-connection.ts'
+import { groupName, keyName, ownerPattern, parseName } from './redis-keys.ts'
 import type { Commands, Server } from './redis-servers.ts'
 import {
   appOwner,
   type Entry,
-  groupName,
   type Key,
   type KeyValueStore,
-  keyName,
   newsOnly,
   type OnRefusal,
   type OwnersPage,
-  ownerPattern,
-  parseName,
 } from './store.ts'
 
 export interface RedisOptions {

@@ -101,14 +101,8 @@ export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
   }
 }
 
-/**
- * The key as one string, unique to it whatever characters it contains. The braces are a Redis Cluster hash tag: all keys
- * of an owner share a slot.
- */
-export function keyName(key: Key): string {
-  checkKey(key)
-  return `${groupName(key.kind, key.owner)}:${encode(key.id)}`
-}
+/** The key as one string, unique to it whatever characters it contains: an encrypted value is bound to it. */
+export const keyText = ({ kind, owner, id }: Key): string => JSON.stringify([kind, owner, id])
 
 /**
  * The owner of values that belong to the app and not to a user, such as a queue that all processes share. No user can have
@@ -116,24 +110,11 @@ export function keyName(key: Key): string {
  */
 export const appOwner = (name: string): string => `\u0001${name}`
 
-/** The name of the set of ids that `list` reads. */
-export function groupName(kind: string, owner: string): string {
-  return `connect:${kind}:{${encode(owner)}}`
-}
-
-/** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
-export const ownerPattern = (owner: string) => `${groupName('*', owner)}:*`
-
 /** Throws a `TypeError` if a part of the key is not a well-formed string. JavaScript would turn `undefined` into a name. */
 export function checkKey({ kind, owner, id }: Key): void {
   for (const part of [kind, owner, id])
     if (typeof part !== 'string' || !part.isWellFormed())
       throw new TypeError('the kind, owner and id of a key must be well-formed strings')
-}
-
-/** Most ids need no encoding, and checking that is faster than encoding. */
-function encode(text: string): string {
-  return /^[\w.-]*$/.test(text) ? text : encodeURIComponent(text)
 }
 
 /** The owners that have permanent values of one kind; rarely, one comes twice. Throws `StoreUnavailableError`. */
@@ -144,12 +125,4 @@ export async function* allOwners(store: KeyValueStore, kind: string): AsyncItera
     yield* page.owners
     cursor = page.cursor
   } while (cursor !== null)
-}
-
-/** The inverse of `keyName`, and of `groupName`, for which `id` is empty. Null if no key or group of this app has this name. */
-export function parseName(name: string): Key | null {
-  const match = /^connect:([a-z-]+):\{([^{}:]*)\}(?::([^{}:]*))?$/.exec(name)
-  if (!match) return null
-  const [, kind = '', owner = '', id = ''] = match
-  return { kind, owner: decodeURIComponent(owner), id: decodeURIComponent(id) }
 }

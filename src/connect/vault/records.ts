@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
 import type { Tokens } from '../platform/token-answer.ts'
-import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import { type Key, type KeyValueStore, keyText } from '../store/store.ts'
 import {
   type ActiveRecord,
   type ConnectionRecord,
@@ -86,7 +86,7 @@ export class ConnectionRecords {
     const key = this.#key(ref)
     const text = await this.#store.getCached(key)
     if (text === null) return NO_RECORD
-    const name = `${keyName(key)} ${text}`
+    const name = `${keyText(key)} ${text}`
     const known = this.#kept.get(name)
     if (known) return known
     const record = this.#parsed(text)
@@ -169,7 +169,7 @@ export class ConnectionRecords {
 
   /** Encrypts a record with the first key. `text`: the record as it was read a moment ago. */
   async reencrypt(ref: ConnectionRef, text: string): Promise<Reencryption> {
-    const aad = keyName(this.#key(ref))
+    const aad = keyText(this.#key(ref))
     const reseal = (sealed: string) =>
       this.#cipher.isCurrent(sealed) ? sealed : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad)
     try {
@@ -261,11 +261,11 @@ export class ConnectionRecords {
   }
 
   #seal(ref: ConnectionRef, secrets: object): string {
-    return this.#cipher.encrypt(JSON.stringify(secrets), keyName(this.#key(ref)))
+    return this.#cipher.encrypt(JSON.stringify(secrets), keyText(this.#key(ref)))
   }
 
   #unseal<T>(ref: ConnectionRef, sealed: string, schema: z.ZodType<T>): T {
-    const { data } = schema.safeParse(parseJson(this.#cipher.decrypt(sealed, keyName(this.#key(ref)))))
+    const { data } = schema.safeParse(parseJson(this.#cipher.decrypt(sealed, keyText(this.#key(ref)))))
     return data ?? unknownFormat()
   }
 

@@ -1,6 +1,6 @@
 import { DecryptionError } from '../../connect/errors.ts'
 import { createRecordCipher, type EncryptionKey, type Reencryption } from '../../connect/index.ts'
-import { allOwners, type Key, type KeyValueStore, keyName } from '../../connect/stores.ts'
+import { allOwners, type Key, type KeyValueStore, keyText } from '../../connect/stores.ts'
 
 const KIND = 'user-email'
 const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
@@ -11,8 +11,8 @@ const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
  */
 export function createUserEmails(store: KeyValueStore, keys: readonly EncryptionKey[]) {
   const cipher = createRecordCipher(keys)
-  const seal = (key: Key, email: string) => cipher.encrypt(email, keyName(key))
-  const open = (key: Key, sealed: string) => cipher.decrypt(sealed, keyName(key))
+  const seal = (key: Key, email: string) => cipher.encrypt(email, keyText(key))
+  const open = (key: Key, sealed: string) => cipher.decrypt(sealed, keyText(key))
   async function emailOf(userId: string): Promise<string | null> {
     const key = keyOf(userId)
     const sealed = await store.get(key)

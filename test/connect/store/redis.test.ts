@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
-import { type Key, keyName } from '../../../src/connect/store/store.ts'
+import { keyName } from '../../../src/connect/store/redis-keys.ts'
+import type { Key } from '../../../src/connect/store/store.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { createClient, type RedisServer, ready, startRedis } from '../../support/redis.ts'
 

@@ -1,0 +1,32 @@
+/** What keys are called in Redis. */
+import { checkKey, type Key } from './store.ts'
+
+/**
+ * The key as one string, unique to it whatever characters it contains. The braces are a Redis Cluster hash tag: all keys
+ * of an owner share a slot.
+ */
+export function keyName(key: Key): string {
+  checkKey(key)
+  return `${groupName(key.kind, key.owner)}:${encode(key.id)}`
+}
+
+/** The name of the set of ids that `list` reads. */
+export function groupName(kind: string, owner: string): string {
+  return `connect:${kind}:{${encode(owner)}}`
+}
+
+/** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
+export const ownerPattern = (owner: string) => `${groupName('*', owner)}:*`
+
+/** Most ids need no encoding, and checking that is faster than encoding. */
+function encode(text: string): string {
+  return /^[\w.-]*$/.test(text) ? text : encodeURIComponent(text)
+}
+
+/** The inverse of `keyName`, and of `groupName`, for which `id` is empty. Null if no key or group of this app has this name. */
+export function parseName(name: string): Key | null {
+  const match = /^connect:([a-z-]+):\{([^{}:]*)\}(?::([^{}:]*))?$/.exec(name)
+  if (!match) return null
+  const [, kind = '', owner = '', id = ''] = match
+  return { kind, owner: decodeURIComponent(owner), id: decodeURIComponent(id) }
+}
