@@ -25,7 +25,7 @@ try {
     `  The app                ${config.baseUrl}`,
     ...sandbox.summary,
     '',
-    `  Open the app, sign in${app.hasDemoSignIn ? ' with any name' : ''}, and press "Connect an account". Ctrl-C stops both.`,
+    `  Open the app, sign in${app.hasDemoSignIn ? ' with any name' : ''}, and press "Connect a business". Ctrl-C stops both.`,
     "  The app's log follows: each line ends with the request id that error pages show.",
     '',
   )

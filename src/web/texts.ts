@@ -27,7 +27,7 @@ const PERMISSIONS: Record<string, string> = {
 }
 /** What a connection is for. */
 const purpose = (scopes: readonly string[]) =>
-  `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`
+  `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password isn't shared, and you can end access at any time.`
 /** A connect flow that failed. */
 const unfinished = (detail: string): ErrorText => ({ title: 'The connection could not be finished', detail })
 const STALE = unfinished(
@@ -44,7 +44,7 @@ const REJECTED_APP: ErrorText = {
 const ENDED: ErrorText = {
   title: 'Access has ended',
   detail:
-    'Access to this account has ended: somebody ended it on the platform, or its time was over. Reconnect it to continue.',
+    'Access to this business was ended on the platform, or it expired. Reconnect the business to continue.',
 }
 
 export const texts = {
@@ -105,8 +105,8 @@ export const texts = {
   },
 
   home: {
-    pageTitle: 'Connect your account',
-    title: 'Connect your account on the platform',
+    pageTitle: 'Connect your business',
+    title: `Connect your business to ${APP_NAME}`,
     lead: (scopes: readonly string[]) =>
       `Sign in here, then allow access on the platform. ${purpose(scopes)}`,
     steps: 'What happens when you connect',
@@ -115,7 +115,7 @@ export const texts = {
     allow: 'Allow access',
     allowHint: 'The platform shows the permissions that this app requests. You allow or deny them.',
     use: 'Use it here',
-    useHint: 'The app keeps the access for you, encrypted, and renews it by itself.',
+    useHint: 'The app keeps the access for you, encrypted, and renews it automatically.',
   },
 
   signIn: {
@@ -128,7 +128,7 @@ export const texts = {
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
     notSaved: "You were signed out. Your changes weren't saved.",
     signedOutWhileConnecting:
-      'You are no longer signed in, so the business was not connected. Sign in and connect it again.',
+      "You're no longer signed in, so the business was not connected. Sign in and connect it again.",
     cookiesBlocked:
       'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
     notPending: 'This sign-in was started in another browser, took too long, or has already been completed.',
@@ -136,12 +136,12 @@ export const texts = {
     unnamed: 'you',
     cancelled: 'You cancelled the sign-in.',
     refused: 'The sign-in service refused the request.',
-    misconfigured: 'The sign-in service does not accept this app: its settings are wrong.',
+    misconfigured: "The sign-in service doesn't accept this app, because its settings are wrong.",
   },
 
   signedOut: {
     pageTitle: 'Signed out',
-    title: 'You are signed out here',
+    title: "You're signed out here",
     lead: 'Your sign-in service may still have a session. You are taken there to end it too.',
     continue: 'Continue',
   },
@@ -176,8 +176,8 @@ export const texts = {
 
   toPlatform: {
     pageTitle: 'To the platform',
-    title: 'You are being taken to the platform',
-    lead: 'There you log in, and choose what this app may use.',
+    title: "You're being taken to the platform",
+    lead: 'There you log in, and choose the business that this app may use.',
     /** For a business that is connected already. */
     leadAgain: (name: string) => `There you choose ${isolated(name)}, and allow access again.`,
     continue: 'Continue to the platform',
@@ -185,20 +185,20 @@ export const texts = {
 
   connections: {
     title: 'Your connections',
-    connect: 'Connect an account',
-    count: (accounts: number) =>
-      accounts === 1 ? 'One connected account' : `${accounts} connected accounts`,
+    connect: 'Connect a business',
+    count: (businesses: number) =>
+      businesses === 1 ? 'One connected business' : `${businesses} connected businesses`,
     shared: (team: string) => `Everyone at ${isolated(team)} shares these connections.`,
     needsYouFirst: 'Those that need you first',
     byName: 'Name',
     byUse: 'Last used',
-    none: 'No connected accounts yet',
-    noneHint: 'Connect an account on the platform to use it here. You can connect more than one.',
+    none: 'No connected businesses yet',
+    noneHint: 'Connect a business to use its data here. You can connect more than one.',
   },
 
   connection: {
     /** `end`: the last characters of its id on the platform. */
-    unnamed: (end: string) => `Connected account ${end}`,
+    unnamed: (end: string) => `Connected business ${end}`,
     label: 'Your name for this connection',
     labelHint: 'Leave it empty to use the name that the platform reports.',
     saveLabel: 'Save name',
@@ -218,7 +218,7 @@ export const texts = {
     test: 'Test this connection',
     checkNow: 'Check now',
     details: 'Details',
-    detailsOf: (account: string) => `of ${isolated(account)}`,
+    detailsOf: (business: string) => `of ${isolated(business)}`,
     businessName: 'Name on the platform',
     id: 'ID on the platform',
     refreshed: 'Access last renewed',
@@ -233,10 +233,10 @@ export const texts = {
     refreshHint: (waitSeconds: number) =>
       waitSeconds > 0
         ? `You can renew it again in ${waitSeconds} s.`
-        : 'The app does this by itself when it is necessary.',
+        : 'The app does this automatically when it is necessary.',
     disconnect: 'Disconnect',
     remove: 'Remove',
-    disconnectHint: 'Ends the access of this app.',
+    disconnectHint: "Ends this app's access.",
     removeHint: 'Deletes the connection here.',
     connectedApps: 'See the connected apps on the platform',
   },
@@ -247,8 +247,8 @@ export const texts = {
     degraded: 'Not working now',
     revoked: 'Access ended',
     needs_consent: 'Permission missing',
-    misconfigured: 'Needs us',
-    unreadable: 'Cannot be read',
+    misconfigured: "We're fixing this",
+    unreadable: "Can't be read",
   } satisfies Record<ConnectionState, string>,
 
   /** The state of a connection in a sentence or two. Times are ISO 8601; pages show them in the reader's time zone. */
@@ -259,26 +259,28 @@ export const texts = {
     notRenewable:
       'Ready to use. The platform does not let the app renew this access, so you need to reconnect when it ends.',
     ended: (time: string) =>
-      `Access ended on ${time}: somebody ended it on the platform, or its time was over. Reconnect to continue.`,
+      `Access ended on ${time}. Someone ended it on the platform, or it expired. Reconnect to continue.`,
     refused: (time: string) =>
-      `The platform has refused access since ${time}: it has probably ended there. Reconnect to continue.`,
+      `The platform has refused access since ${time}. It has probably ended there. Reconnect to continue.`,
     missing: (scopes: readonly string[]) =>
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
       'The platform rejected a request because a permission is missing. Grant access again to use everything.',
     misconfigured:
-      "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
+      "The platform doesn't accept this app's own credentials right now. Its developers have to correct them; you don't need to do anything.",
     missingKey: (keyId: string) =>
-      `The record of this connection was encrypted with the key "${keyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the account again.`,
+      `The record of this connection was encrypted with the key "${keyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the business again.`,
   },
 
   /** What the platform answered when access had ended, for support. */
   revocation: {
-    invalid_grant: 'The platform no longer accepts what it granted (invalid_grant): access has ended there.',
+    invalid_grant:
+      'The platform no longer accepts what it granted (invalid_grant), so access has ended there.',
     refused:
-      'The platform refuses access, and does not renew it, without saying why: it has probably ended there.',
+      "The platform refuses access, and doesn't renew it, without a reason. Access has probably ended there.",
     expired: 'The platform granted access for a limited time only, and that time has passed.',
-    rejected: 'The platform has refused access three times, without saying why: it has probably ended there.',
+    rejected:
+      'The platform has refused access three times, without a reason. Access has probably ended there.',
   },
 
   /** `name`: the name of the connection. */
@@ -307,12 +309,12 @@ export const texts = {
     /** `uses`: the pages of the connection, such as Leads. */
     lead: (uses: readonly string[]) =>
       uses.length === 0
-        ? 'This app will no longer have access to this account, and work in progress for it stops.'
-        : `This app will no longer have access to this account: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
+        ? 'This app will no longer have access to this business, and work in progress for it stops.'
+        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
     /** `user`: the person on the platform who has connected it. */
     team: (team: string, user: string | null) =>
       `${user === null ? '' : `${isolated(user)} connected it, and `}${user === null ? 'Everyone' : 'everyone'} at ${isolated(team)} shares it: your colleagues lose it, too.`,
-    data: 'Nothing is deleted on the platform. You can connect the account again at any time.',
+    data: 'Nothing is deleted on the platform. You can connect the business again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',
     /** For a connection whose access has ended already. */
@@ -335,7 +337,7 @@ export const texts = {
     chooseAgain: 'Choose again',
     cancel: 'Cancel',
     hint: (expected: string) =>
-      `To connect ${isolated(expected)}, choose it on the platform, or log in there as somebody who has access to it.`,
+      `To connect ${isolated(expected)}, choose it on the platform, or log in there as someone who has access to it.`,
   },
 
   errorPage: {
@@ -353,20 +355,20 @@ export const texts = {
   coreErrors: {
     not_connected: {
       title: 'Not connected',
-      detail: 'This account is not connected. Connect it to continue.',
+      detail: 'This business is not connected. Connect it to continue.',
     },
     connection_revoked: ENDED,
     insufficient_scope: {
       title: 'A permission is missing',
       detail:
-        'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
+        "The platform doesn't permit this for the business. Grant the missing permissions, or ask the administrator of your account on the platform.",
     },
     grant_rejected: ENDED,
-    not_found: { title: 'Not found', detail: 'There is no such entry in this account.' },
+    not_found: { title: 'Not found', detail: 'There is no such entry in this business.' },
     outcome_unknown: {
-      title: 'The platform did not confirm this request',
+      title: "The platform didn't confirm this request",
       detail:
-        'The platform did not confirm this request. It may have completed it anyway, so check before you submit it again.',
+        "The platform didn't confirm this request. It may have completed it anyway, so check before you submit it again.",
     },
     platform_rejected: {
       title: 'The platform rejected this request',
@@ -386,7 +388,7 @@ export const texts = {
     record_decryption_failed: {
       title: 'This connection cannot be read',
       detail:
-        "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
+        "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they can't restore it, connect the business again.",
     },
   } satisfies Record<Exclude<CoreErrorCode, 'platform_unavailable'>, ErrorText>,
 
@@ -405,11 +407,11 @@ export const texts = {
     not_connected: {
       title: 'You do not have this connection',
       detail:
-        'This link is for a connection that another user has, or that was disconnected. Nothing was connected. If you have another account in this app, sign out, and open the link again.',
+        'The connection that this link is for was disconnected, or belongs to another user. Nothing was connected. If you have another login for this app, sign out, and open the link again.',
     },
     label_changed: {
-      title: 'The name was changed meanwhile',
-      detail: 'The name was changed meanwhile, perhaps in another tab, so yours was not saved.',
+      title: 'Someone else changed the name',
+      detail: "Someone else changed the name, or you did in another tab, so yours wasn't saved.",
     },
     invalid_input: { title: 'Please check your input', detail: 'The input is not valid.' },
     csrf_rejected: {
@@ -440,7 +442,7 @@ export const texts = {
   /** More precise details of some errors. */
   details: {
     missingScopes: (scopes: readonly string[]) =>
-      `Permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)} is missing for this account. Grant it on the platform to continue.`,
+      `Permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)} is missing for this business. Grant it on the platform to continue.`,
     unexpectedFormat: (field: string) => `The platform's answer has an unexpected format: ${field}.`,
     invalid: (field: string, rule: string) => `${field}: ${rule}.`,
   },
@@ -451,7 +453,7 @@ export const texts = {
     error: outage('The platform returned an error', SAFE),
     busy: outage(
       'The platform is busy',
-      `It accepts no more requests for this account right now, perhaps because of an import. ${SAFE}`,
+      `It doesn't accept more requests for this business right now, perhaps because of an import. ${SAFE}`,
     ),
     unreadable: outage('The platform sent an unexpected response', SAFE),
     paused: outage('Access cannot be renewed right now', SAFE),
@@ -461,7 +463,7 @@ export const texts = {
     ),
     refused: outage(
       'The platform refused access',
-      'It does not renew the access to this account, which may have ended.',
+      "It doesn't renew the access to this business, which may have ended.",
     ),
   } satisfies Record<OutageKind, ErrorText>,
   /** `seconds`: until the app or the user can try again. */
@@ -498,17 +500,17 @@ export const texts = {
     not_saved_yet: {
       title: 'Not saved yet',
       detail:
-        "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the account is not listed, connect it again.",
+        "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the business is not listed, connect it again.",
     },
     exchange_incomplete: {
       title: 'The connection was interrupted',
       detail:
-        'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
+        'This connection was interrupted before it was finished. Check your connections; if the business is not listed, connect it again.',
     },
     too_many_connections: {
       title: 'Too many connections',
       detail:
-        'You have 10,000 connections, which is the limit. Disconnect an account that you no longer need, and connect again.',
+        'You have 10,000 connections, which is the limit. Disconnect a business that you no longer need, and connect again.',
     },
     platform_unavailable: FAILED_THERE,
     platform_rejected: FAILED_THERE,

@@ -27,7 +27,7 @@ test.skipIf(!CHROMIUM || !REDIS)(
     await page.locator('button[type=submit]').click()
     await page.locator('button[type=submit]').click()
     await page.getByText('ann of Ridgeline').waitFor()
-    await press('Connect an account')
+    await press('Connect a business')
     await press('Marcus')
     await press('Allow access')
     await page.getByText(' is connected.').waitFor()

@@ -2,10 +2,10 @@ import { format, webTexts } from '../../web/feature-api.ts'
 
 /** The texts of an email. `name`: the name of the connection, as `inline` shows it. The subject has no text of others. */
 const texts = {
-  subject: 'Access to a connected account has ended',
+  subject: 'Access to a connected business has ended',
   lead: (name: string) => `${webTexts.layout.appName} can no longer use ${name}.`,
   reconnect: (name: string) => `Reconnect ${name}`,
-  intended: 'If access was meant to end, there is nothing to do. This is the only email about it.',
+  intended: "If access was meant to end, you don't need to do anything. This is the only email about it.",
 }
 
 const MAX_NAME = 60

@@ -5,7 +5,7 @@ export const texts = {
   title: 'Catalogues',
   /** What the permission is for; begins with "to". */
   reason: 'to show and create catalogues, and to grant builders access to them',
-  notFound: 'There is no such catalogue in this account.',
+  notFound: 'There is no such catalogue in this business.',
   created: 'The catalogue was created.',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */
   tested: (total: number | null) =>

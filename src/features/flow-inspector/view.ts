@@ -27,7 +27,7 @@ export const PAGE_DATA = {
 }
 
 const KIND_TITLES: Record<Kind, string> = {
-  connect: 'Connect an account',
+  connect: 'Connect a business',
   refresh: 'Refresh a token',
   api_call: 'API call',
   revocation: 'Revocation detected',

@@ -15,7 +15,7 @@ export const CONTINUE = 'continue'
 type Place = 'start' | 'context' | 'confirm' | 'callback'
 
 const ARRIVALS: Record<Place, Heading> = {
-  start: { topic: 'connect_started', title: 'The user presses “Connect an account”' },
+  start: { topic: 'connect_started', title: 'The user presses “Connect a business”' },
   context: { topic: 'bxcontext_received', title: 'The browser brings the chosen business (bxcontext)' },
   confirm: { topic: 'confirm_bxcontext', title: 'The user accepts the other business' },
   callback: { topic: 'callback_received', title: "The browser brings the consent page's answer" },

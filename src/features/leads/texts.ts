@@ -5,7 +5,7 @@ export const texts = {
   title: 'Leads',
   /** What the permission is for; begins with "to". */
   reason: 'to show and create leads',
-  notFound: 'There is no such lead in this account.',
+  notFound: 'There is no such lead in this business.',
   created: 'The lead was created.',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */
   tested: (total: number | null) =>

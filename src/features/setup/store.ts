@@ -59,7 +59,7 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
 
 const CREDENTIALS = 'PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET'
 const REFUSED =
-  'the platform answered invalid_client to the latest request for tokens, so all connections say “Needs us”. Once both settings are correct, press “Test this connection” on one of them'
+  'the platform answered invalid_client to the latest request for tokens, so all connections say “We’re fixing this”. Once both settings are correct, press “Test this connection” on one of them'
 
 /** Finds connections whose key is missing, and whether the platform refuses this app. */
 async function* checkConnections(

@@ -42,14 +42,14 @@ describe('reconnecting one business when another one comes back', () => {
   test('asks the user, with the id of the other one, before consent is requested', async () => {
     const page = await visitor.get(await question())
     expect(page.status).toBe(200)
-    expect(page.text).toContain('You chose another business on the platform, not Connected account …pplies.')
+    expect(page.text).toContain('You chose another business on the platform, not Connected business …pplies.')
     expect(page.text).toMatch(/ID on the platform: .*ridgeline-build/)
     expect(await connectedTo()).toEqual([])
   })
 
   test('asks whichever button was pressed before: the last one decides', async () => {
     await visitor.post(`${app.url}/connect`)
-    expect((await visitor.get(await question())).text).toContain('not Connected account …pplies.')
+    expect((await visitor.get(await question())).text).toContain('not Connected business …pplies.')
   })
 
   test('names the business to reconnect as the platform does', async () => {

@@ -77,7 +77,7 @@ describe('a mail', () => {
     const mail = await sent('Harbour Homes')
     expect(mail.text).toContain('Content-Type: multipart/alternative')
     expect(mail.text).toContain(`${texts.layout.appName} can no longer use Harbour Homes.`)
-    expect(mail.text).toContain('Access ended on 28 Nov 2026, 1:47 am UTC: somebody ended it on the platform')
+    expect(mail.text).toContain('Access ended on 28 Nov 2026, 1:47 am UTC. Someone ended it on the platform')
     expect(linkOf(mail)).toBe(LINK)
   })
 
@@ -85,7 +85,7 @@ describe('a mail', () => {
     const subjects = [await sent('Harbour Homes'), await sent('Win a prize')].map((mail) =>
       header(mail, 'Subject'),
     )
-    expect(subjects).toEqual(Array(2).fill('Access to a connected account has ended'))
+    expect(subjects).toEqual(Array(2).fill('Access to a connected business has ended'))
   })
 })
 

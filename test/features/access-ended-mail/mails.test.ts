@@ -66,9 +66,9 @@ describe('when access of a connection ends', () => {
     const [mail] = server.mails
     expect(mail?.to).toEqual(['ann@demo.example'])
     expect(mail && senderOf(mail)).toEqual(SENDER)
-    expect(header(mail, 'Subject')).toBe('Access to a connected account has ended')
+    expect(header(mail, 'Subject')).toBe('Access to a connected business has ended')
     expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
-    expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC: somebody ended it on the platform/)
+    expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC. Someone ended it on the platform/)
     expect(linkOf(mail)).toBe('https://app.example/connect?bxcontext=ctx')
   })
 

@@ -115,8 +115,8 @@ describe('a connect flow', () => {
 
   test('the list, a flow and a step are pages, and JSON at the same address', async () => {
     await expectBothFormats(ann, `${app.url}/flows`, 'Flows')
-    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect an account: Harbour Homes')
-    const title = '1. The user presses “Connect an account”'
+    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect a business: Harbour Homes')
+    const title = '1. The user presses “Connect a business”'
     await expectBothFormats(ann, `${app.url}/flows/${connect.id}/steps/1`, title)
     expect((await ann.get(`${app.url}/flows/${connect.id}/steps/99`, JSON_ONLY)).status).toBe(404)
   })

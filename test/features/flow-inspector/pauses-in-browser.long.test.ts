@@ -26,7 +26,7 @@ describe.skipIf(!CHROMIUM)(`step by step in Chromium${withChromium}`, () => {
     const heading = () => page.getByRole('heading', { level: 1 }).innerText()
     await page.goto(`${app.url}/connections`)
     await press('Turn on step by step')
-    await press('Connect an account')
+    await press('Connect a business')
     expect(await heading()).toBe("Next: the platform's start page")
     await page.reload()
     await press('Continue')

@@ -25,7 +25,7 @@ describe('the page that links lead to', () => {
     expect(status).toBe(200)
     expect(text).toContain(`You're signed in as ${name}`)
     expect(text).toContain('Choose the business')
-    expect(buttonsOf(text)).toEqual([{ bxcontext: undefined, label: 'Connect an account' }])
+    expect(buttonsOf(text)).toEqual([{ bxcontext: undefined, label: 'Connect a business' }])
   })
 
   test('names the connection to reconnect, and its state', async () => {

@@ -72,7 +72,7 @@ test('connections that need the person come first, on the first page, with a mar
   expect(primaryIn(text)).toHaveLength(1)
   const second = await visitor.get(`${LIST}?top=25&skip=25`)
   expect(headingsIn(second.text).every((name) => name?.startsWith('working'))).toBe(true)
-  expect(primaryIn(second.text)).toEqual(['Connect an account'])
+  expect(primaryIn(second.text)).toEqual(['Connect a business'])
 })
 
 test('a connection that the API has rejected comes before those that work', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../../support/flow.ts'
 import { consent } from '../../support/vault.ts'
@@ -6,7 +7,7 @@ import type { Visitor } from '../../support/visitor.ts'
 
 const app = await sharedApp()
 const ID = '0197c1e2-8d4b-7a6f-b1c2-9e7d5a4f2a9c'
-const UNNAMED = 'Connected account …4f2a9c'
+const UNNAMED = 'Connected business …4f2a9c'
 const JSON_TYPE = { accept: 'application/json' }
 const urlOf = (path: string, bxcontext = ID) => `${app.url}/connections/${bxcontext}${path}`
 
@@ -79,7 +80,7 @@ describe('the form for a name', () => {
     const form = { connection: 'harbour-homes', label: 'Second', shown: '' }
     const late = await visitor.post(at, { form })
     expect(late.status).toBe(409)
-    expect(late.text).toContain('The name was changed meanwhile')
+    expect(late.text).toContain(texts.errors.label_changed.title)
     expect(late.text).toMatch(/<h2[^>]*>First</)
     expect(late.text).toMatch(/name="label"[^>]* value="Second"/)
     expect((await visitor.post(at, { form, ...JSON_TYPE })).json()).toMatchObject({

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CONNECTION_STATES, platform } from '../../../src/connect/index.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, connectionsOf, later, newUser, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
@@ -47,7 +48,9 @@ test('a business that is not connected can be connected from its error page, and
   const form = { bxcontext: 'harbour-homes' }
   const onward = await visitor.post(`${app.url}/connect`, { form })
   expect(onward.text).toContain('There you choose Harbour Homes, and allow access again.')
-  expect((await visitor.post(`${app.url}/connect`)).text).toContain('There you log in, and choose')
+  expect((await visitor.post(`${app.url}/connect`)).text).toContain(
+    'There you log in, and choose the business',
+  )
 })
 
 test('texts for users have one word for one thing: access ends, is renewed, and needs permissions', () => {
@@ -59,7 +62,7 @@ test('texts for users have one word for one thing: access ends, is renewed, and 
       code
         .match(/'(?:[^'\\\n]|\\.)*'|"[^"\n]*"|`[^`]*`/g)
         ?.map((text) => text.replaceAll(/\$\{[^}]*\}/g, '')) ?? []
-    const others = /revok|withdr|expire|degrad|\brefresh|\bscopes?\b|\btokens?\b/
+    const others = /revok|withdr|(?<!or it )expire|degrad|\brefresh|\bscopes?\b|\btokens?\b/
     expect(
       texts.filter((text) => others.test(text)),
       file,
@@ -241,7 +244,7 @@ describe('a connection whose platform has a fault', () => {
     for (const visitor of [patient, other])
       expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
-    expect(page.text).toContain('Its developers must correct them')
+    expect(page.text).toContain(texts.summary.misconfigured)
     expect(page.text).not.toContain('Reconnect')
     later(5)
     expect((await patient.post(at('/test'), JSON_TYPE)).json()).toMatchObject({ ok: true })

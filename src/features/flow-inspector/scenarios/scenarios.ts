@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { webTexts } from '../../../web/feature-api.ts'
 import type { Flow, Kind, Summary, Topic } from '../flow.ts'
 import { BACKOFF_MS, BUSINESS, OTHER_BUSINESS, type Stage } from './stage.ts'
 
@@ -20,6 +21,7 @@ const ofKind = (kind: Kind) => (summary: Summary) => summary.kind === kind
 const withOutcome = (outcome: string) => (summary: Summary) => summary.outcome === outcome
 const withStep = (topic: Topic) => (_: Summary, flow: Flow) => flow.steps.some((step) => step.topic === topic)
 
+const { status: BADGES } = webTexts
 const FIRST = 'Demo Builders'
 const SECOND = 'Demo Renovations'
 
@@ -43,14 +45,14 @@ const SHORT_LIFE_MS = 1_100
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'happy-path',
-    title: 'Connect an account',
+    title: 'Connect a business',
     expect:
       'The user allows everything. The app exchanges the code once, stores the tokens, and calls the API.',
     shows: ofKind('connect'),
     async play(stage) {
       await stage.connect()
       return [
-        [FIRST, 'active', await stage.status()],
+        [FIRST, BADGES.active, await stage.badge()],
         [TEST, '200', await stage.callApi()],
         [EXCHANGES, 1, await stage.tokenRequests('exchange')],
       ]
@@ -65,7 +67,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const page = await stage.connect({ answer: 'deny' })
       return [
         [ANSWER, 'consent_denied', await stage.problemAt(page.url)],
-        [FIRST, 'not connected', await stage.status()],
+        [FIRST, 'not connected', await stage.badge()],
         [EXCHANGES, 0, await stage.tokenRequests('exchange')],
       ]
     },
@@ -80,7 +82,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await stage.connect({ granted })
       const connection = await stage.connection()
       return [
-        [FIRST, 'needs_consent', connection?.status],
+        [FIRST, BADGES.needs_consent, await stage.badge()],
         ['Missing permission', missing, connection?.missingScopes.join(', ')],
       ]
     },
@@ -129,7 +131,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await stage.revoke()
       return [
         [TEST, 'connection_revoked', await stage.callApi()],
-        [FIRST, 'revoked', await stage.status()],
+        [FIRST, BADGES.revoked, await stage.badge()],
         [REFRESHES, 1, await stage.tokenRequests('refresh')],
       ]
     },
@@ -137,20 +139,21 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'outage',
     title: 'The token endpoint is down',
-    expect: 'The call fails, the connection is kept and shown as degraded, and it recovers by itself.',
+    expect:
+      'The call fails, the connection is kept and shown as “Not working now”, and it recovers automatically.',
     shows: withStep('token_refresh'),
     async play(stage) {
       await stage.connect()
       await stage.expire()
       await stage.fault('refresh', '500')
       const during = await stage.callApi()
-      const degraded = await stage.status()
+      const degraded = await stage.badge()
       await pause(BACKOFF_MS)
       return [
         ['API call during the outage', 'platform_unavailable', during],
-        [`${FIRST} during the outage`, 'degraded', degraded],
+        [`${FIRST} during the outage`, BADGES.degraded, degraded],
         ['API call after the outage', '200', await stage.callApi()],
-        [FIRST, 'active', await stage.status()],
+        [FIRST, BADGES.active, await stage.badge()],
       ]
     },
   },
@@ -181,7 +184,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const page = await stage.open(callback.href)
       return [
         [ANSWER, 'invalid_state', await stage.problemAt(page.url)],
-        [FIRST, 'not connected', await stage.status()],
+        [FIRST, 'not connected', await stage.badge()],
         [EXCHANGES, 0, await stage.tokenRequests('exchange')],
       ]
     },
@@ -195,7 +198,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const link = stage.contextUrl(OTHER_BUSINESS)
       return [
         [ANSWER, 'missing_authorization_request', await stage.problemAt(link)],
-        [SECOND, 'not connected', await stage.status(OTHER_BUSINESS)],
+        [SECOND, 'not connected', await stage.badge(OTHER_BUSINESS)],
         [EXCHANGES, 0, await stage.tokenRequests('exchange')],
       ]
     },
@@ -210,8 +213,8 @@ export const SCENARIOS: readonly Scenario[] = [
       const page = await stage.open(await stage.chooseBusiness(OTHER_BUSINESS, BUSINESS))
       return [
         ['The app asks at', '/connect/confirm', new URL(page.url).pathname.split('/', 3).join('/')],
-        [FIRST, 'active', await stage.status()],
-        [SECOND, 'not connected', await stage.status(OTHER_BUSINESS)],
+        [FIRST, BADGES.active, await stage.badge()],
+        [SECOND, 'not connected', await stage.badge(OTHER_BUSINESS)],
       ]
     },
   },

@@ -1,7 +1,7 @@
 /** What scenarios act on: the app and the sandbox, over HTTP with a browser of the user, and the app's vault and recorded flows. */
 import * as z from 'zod'
 import type { Connect, InternalUrls } from '../../../connect/index.ts'
-import type { ConnectionJson, User } from '../../../web/feature-api.ts'
+import { type ConnectionJson, type User, webTexts } from '../../../web/feature-api.ts'
 import type { FlowStore } from '../flow-store.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
 
@@ -53,7 +53,7 @@ export async function createStage(options: StageOptions, user: User) {
     /** The address to which a link with a planted bxcontext leads. */
     contextUrl: (bxcontext: string) =>
       `${appUrl}/connect/context?${new URLSearchParams({ [startPage.bxcontext]: bxcontext })}`,
-    /** Presses “Connect an account” and chooses a business; stops before the browser is back at the app. */
+    /** Presses “Connect a business” and chooses a business; stops before the browser is back at the app. */
     async chooseBusiness(bxcontext = BUSINESS, reconnect?: string): Promise<string> {
       const started = await browser.post(`${appUrl}/connect`, reconnect ? { bxcontext: reconnect } : {})
       const start = await browser.follow(started)
@@ -99,7 +99,11 @@ function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, 
 
   return {
     connection,
-    status: async (bxcontext?: string) => (await connection(bxcontext))?.status ?? 'not connected',
+    /** The badge of a connection. */
+    async badge(bxcontext?: string) {
+      const found = await connection(bxcontext)
+      return found ? webTexts.status[found.status] : 'not connected'
+    },
     /** The code of the problem that an address answers, or its status. */
     problemAt: async (url: string) => problemOf(await browser.get(url, JSON_TYPE)),
     /** Makes an API call by “Test this connection”; resolves to `200` or the code of the problem. */

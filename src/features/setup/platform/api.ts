@@ -23,7 +23,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Fi
   const isLikeMissing = isSameAnswer(answer, twin)
   if (status === 401 && !isLikeMissing) return ok('api', `${SETTING}: ${url} asks for a token (401)`)
   if (status === 401) {
-    const text = `${url} asks for a token (401). So does a made-up path there, so the path is not proven. Connect an account to be sure`
+    const text = `${url} asks for a token (401). So does a made-up path there, so the path is not proven. Connect a business to be sure`
     return warning('api.not-proven', SETTING, text)
   }
   const said = quoteOf(answer)

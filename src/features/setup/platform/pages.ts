@@ -181,7 +181,7 @@ async function prove(opened: Opened): Promise<PageCheck> {
   const findings: Finding[] = []
   if (isPageProven) findings.push(ok(id, `${[setting, ...proven].join(', ')}: ${what}`))
   if (unproven.length > 0) {
-    const text = `${what}. It does not refuse made-up values, so these are not proven. Connect an account to be sure`
+    const text = `${what}. It does not refuse made-up values, so these are not proven. Connect a business to be sure`
     findings.push(warning(`${id}.not-proven`, unproven.join(', '), text))
   }
   return { findings, proven }

@@ -32,6 +32,6 @@ export async function checkRevocation(
   }
   if (status === 200 && named === url)
     return ok('revocation', `${SETTING}: the server's metadata names ${url}, which answers 200`)
-  const text = `${url} answers ${status} to a made-up token, which does not prove that it revokes real ones. Disconnect an account, and see on the platform whether the consent has ended`
+  const text = `${url} answers ${status} to a made-up token, which does not prove that it revokes real ones. Disconnect a business, and see on the platform whether the consent has ended`
   return warning('revocation.not-proven', SETTING, text)
 }

@@ -73,7 +73,7 @@ async function notProven(target: Target, answer: Response, metadata: Metadata | 
   const url = urlOf(target)
   const error = oauthErrorOf(answer)
   if (error === 'invalid_grant') {
-    const text = `${url} does not refuse a made-up secret, so neither the client id nor the secret is proven. Connect an account to be sure`
+    const text = `${url} does not refuse a made-up secret, so neither the client id nor the secret is proven. Connect a business to be sure`
     return warning('token.not-proven', 'PLATFORM_CLIENT_SECRET', text)
   }
   const to = location ? `, a redirect to ${location.origin}${location.pathname}` : ''
@@ -83,7 +83,7 @@ async function notProven(target: Target, answer: Response, metadata: Metadata | 
   const isElsewhere = metadata !== undefined && metadata.tokenEndpoint !== url
   if (error === undefined && (isElsewhere || status < 400 || (await isTwin())))
     return notFound(target, ` (${said})`, metadata)
-  const text = `${url} answered a made-up code with ${said}, instead of invalid_grant. Connect an account, and compare the token request in docs/assumptions.md with the platform's documentation`
+  const text = `${url} answered a made-up code with ${said}, instead of invalid_grant. Connect a business, and compare the token request in docs/assumptions.md with the platform's documentation`
   return warning('token.rejected', SETTING, text)
 }
 

@@ -5,12 +5,12 @@ export const texts = {
   title: 'Builder requests',
   /** What the permission is for; begins with "to". */
   reason: 'to answer the connection requests of builders',
-  notFound: 'There is no such builder request in this account.',
+  notFound: 'There is no such builder request in this business.',
   /** A form was sent from a page that shows an older state of its request. */
   changed: {
     title: 'The request has changed',
     detail:
-      'This request has changed since you opened the page, or somebody has answered it. Nothing was done.',
+      "This request has changed since you opened the page, or someone has answered it. Your answer wasn't sent.",
   },
   accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
   rejected: 'The request was rejected.',

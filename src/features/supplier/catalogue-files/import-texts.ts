@@ -122,7 +122,7 @@ export const texts = {
   failures: {
     app: 'The import stopped because of an error in this app. It has been logged.',
     killed: 'The command that sent this file was ended. Run it again.',
-    revoked: 'Access to this account has ended. Reconnect the account, and resume the import.',
+    revoked: 'Access to this business has ended. Reconnect the business, and resume the import.',
     notCompleted: (said: string) => `The platform could not complete the import: ${said}`,
     startRefused: (said: string) => `The platform refused to start the import and said: ${said}`,
     /** `code`: the code of the first item of the refused upload, which has at most 1,000 items. */

@@ -59,7 +59,7 @@ function elementOf(page: Page, verb: string, name: RegExp): Locator {
 
 /** The picture of a flow's page, which comes after these words where they are said in the scene of the wire. */
 async function takePicture(page: Page, instruction: string): Promise<void> {
-  if (instruction !== 'press _Connect an account_' || !/\/flows\/[\da-f-]{36}$/.test(page.url())) return
+  if (instruction !== 'press _Connect a business_' || !/\/flows\/[\da-f-]{36}$/.test(page.url())) return
   const path = UPDATES ? { path: join(DOCS, 'flow-inspector.png') } : {}
   const picture = await page.screenshot({ ...path, animations: 'disabled' })
   expect(picture.byteLength).toBeGreaterThan(10_000)

@@ -18,7 +18,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
       expect(await page.locator(':focus').getAttribute('id')).toBe(name)
     }
     await page.locator('#other-business').getByRole('link', { name: 'See the flow' }).first().click()
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Connect an account')
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Connect a business')
     expect(complaints).toEqual([])
     await close()
     await browser.close()

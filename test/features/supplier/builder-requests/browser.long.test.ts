@@ -127,7 +127,7 @@ async function connect(page: Page, app: Running): Promise<void> {
   await page.goto(app.url)
   await page.getByLabel('Your name').fill('Sam')
   await press(page, 'Sign in')
-  await press(page, 'Connect an account')
+  await press(page, 'Connect a business')
   await press(page, 'Priya Nair')
   await press(page, 'Allow access')
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { platform } from '../../../../src/connect/index.ts'
+import { texts } from '../../../../src/features/supplier/builder-requests/texts.ts'
 import { type Running, startAll } from '../../../support/app.ts'
 import { connected, logIn, signedIn, toCallback } from '../../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../../support/visitor.ts'
@@ -81,12 +82,12 @@ test('a form decides about the request that its page showed: once that has chang
   app.answer(list, { json: [changed] })
   const page = await supplier.follow(await supplier.post(`${path}/reject`, { form }))
   expect([page.url, page.status]).toEqual([at(), 200])
-  expect(page.text).toContain('Nothing was done')
+  expect(page.text).toContain(texts.changed.detail)
   expect((await supplier.get(at(), JSON_TYPE)).json().items).toContainEqual(request)
 
   await supplier.follow(await supplier.post(`${path}/reject`, { form }))
   const late = await supplier.follow(await supplier.post(`${path}/accept`, { form }))
-  expect(late.text).toContain('Nothing was done')
+  expect(late.text).toContain(texts.changed.detail)
   const { decided } = (await supplier.get(at(), JSON_TYPE)).json()
   expect(decided[0]).toMatchObject({ externalRef: 'CUST78', decision: 'rejected' })
 })

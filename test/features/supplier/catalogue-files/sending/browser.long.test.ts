@@ -130,7 +130,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
 async function connect(page: Page, app: Running): Promise<void> {
   await page.goto(app.url)
   await page.getByLabel('Your name').fill('Sam')
-  for (const name of ['Sign in', 'Connect an account', 'Priya Nair', 'Allow access'])
+  for (const name of ['Sign in', 'Connect a business', 'Priya Nair', 'Allow access'])
     await page.getByRole('button', { name }).first().click()
 }
 
