@@ -91,7 +91,7 @@ async function openApp(redis: boolean) {
 
 describe.each(STORES)('on $name, 20,000 items', ({ redis, skip }) => {
   test.skipIf(skip)(
-    'arrive, none lost and none wrong, although the process that sends is killed twice: another one goes on within 20 s',
+    'arrive, none lost and none wrong, although the process that sends is killed three times: another goes on within 20 s',
     async () => {
       const world = await openApp(redis)
       const other = await world.start({ PORT: String(await freePort()) })
@@ -103,10 +103,13 @@ describe.each(STORES)('on $name, 20,000 items', ({ redis, skip }) => {
         async () => expect((await world.platform.statusesOf('items')).length).toBeGreaterThan(before + 1),
         { timeout: 20_000, interval: 100 },
       )
-      await world.start()
+      const third = await world.start()
       await world.has(9_000)
       await pause(Math.random() * 200)
       await other.kill()
+      await world.has(14_000)
+      await third.kill()
+      await world.start()
       await world.expectCompleted()
       // What the catalogue received is known, too.
       const { difference } = await world.pages.check(world.to, fileOf(ITEMS, 3))
