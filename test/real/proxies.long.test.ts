@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -46,6 +47,15 @@ function statusOf(url: string, options: RequestOptions, body?: string): Promise<
   })
 }
 
+/** Resolves to the encoding of an answer. */
+const encodingOf = (url: string, headers: Record<string, string>): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    const received = ({ headers }: IncomingMessage) => resolve(headers['content-encoding'])
+    request(url, { headers }, (res) => received(res.resume()))
+      .once('error', reject)
+      .end()
+  })
+
 /** A sign-in without a session: it writes to the store, and may be repeated. */
 function signIn(url: string, agent: Agent): Promise<number | string> {
   const headers = { ...JSON_TYPE, 'content-type': 'application/json' }
@@ -92,6 +102,18 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
     }
     for (const agent of agents) agent.destroy()
     expect(statuses.filter((status) => status !== 200)).toEqual([])
+  })
+
+  test.skipIf(skip)('the first page of a connect is compressed, with its styles and scripts', async () => {
+    const page = await visitor.get(`${url}/connect`)
+    const parts = [...page.text.matchAll(/(?:href|src)="(\/assets\/[^"]+\.(?:css|js))"/g)].map(
+      ([, path]) => path,
+    )
+    expect(parts.length).toBeGreaterThan(1)
+    for (const path of ['/connect', ...parts]) {
+      const headers = { cookie: cookie(), accept: 'text/html', 'accept-encoding': 'gzip' }
+      expect(await encodingOf(`${url}${path}`, headers), path).toBe('gzip')
+    }
   })
 
   test.skipIf(skip)('no GET and no POST fails while one process after the other restarts', async () => {

@@ -8,7 +8,7 @@ const EXPIRED = 'expired; refreshed automatically on next use'
 const { lang } = document.documentElement
 const relative = new Intl.RelativeTimeFormat(lang)
 const format = (timeStyle) => new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle })
-const formats = { short: format('short'), medium: format('medium') }
+const formats = { day: format(), short: format('short'), medium: format('medium') }
 
 function textOf({ dataset }, date) {
   if ('countdown' in dataset) return countdown(dataset, Math.round((date - Date.now()) / SECOND))

@@ -10,9 +10,9 @@ export const format = {
   isolated,
   undirected,
   /** A sentence as HTML. It shows times of ISO 8601 as `time` does, and puts each name that is `isolated` into a `<bdi>`. */
-  sentence: (text: string) =>
+  sentence: (text: string, data: Record<string, string> = {}) =>
     escapeHtml(text)
-      .replace(ISO_TIME, (value) => time(value))
+      .replace(ISO_TIME, (value) => time(value, data))
       .replace(ISOLATED, (_, name: string) => isolate(name)),
   segment: encodeURIComponent,
   count: (value: number) => value.toLocaleString(language),
@@ -42,20 +42,22 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 /**
  * A time of ISO 8601 as a `<time>` element: "21 Nov 2026, 7:15 am UTC". The browser changes it to the reader's time zone
  * (`local-times.js`), unless it is a date without a time of day. The result is HTML, for `<%~ %>`. `data`: the data attributes of
- * the element. Without a value, the result is "—". A text that is no time is only escaped.
+ * the element; with the `time-style` `day`, it has no time of day. Without a value, the result is "—". A text that is no time is
+ * only escaped.
  */
 function time(value: string | null | undefined, data: Record<string, string> = {}): string {
   if (!value) return '—'
   const at = new Date(value)
   if (Number.isNaN(at.getTime())) return escapeHtml(value)
   const isDay = ISO_DATE.test(value)
+  const hasClock = !isDay && data['time-style'] !== 'day'
   const text = at.toLocaleString(language, {
     dateStyle: 'medium',
-    ...(isDay ? {} : { timeStyle: 'short' }),
+    ...(hasClock ? { timeStyle: 'short' } : {}),
     timeZone: 'UTC',
   })
   const attributes = Object.entries(data).map(([name, content]) => `data-${name}="${escapeHtml(content)}" `)
-  return `<time ${attributes.join('')}datetime="${isDay ? value : at.toISOString()}">${text}${isDay ? '' : ' UTC'}</time>`
+  return `<time ${attributes.join('')}datetime="${isDay ? value : at.toISOString()}">${text}${hasClock ? ' UTC' : ''}</time>`
 }
 
 /**

@@ -78,7 +78,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
     expect(await page.locator('details[open]').count()).toBe(1)
     const focused = '[document.activeElement.innerText, document.activeElement.closest("li")?.id]'
     expect(await page.evaluate(focused)).toEqual(['Disconnect', 'connection-first'])
-    expect(await card.locator('time:not([data-countdown])').last().innerText()).toContain('9:00 pm')
+    expect(await card.locator('time:not([data-countdown])').first().innerText()).toContain('9:00 pm')
     expect(await card.locator('time[data-countdown]').innerText()).toMatch(/^for [45] min/)
     expect(complaints).toEqual([])
   })
