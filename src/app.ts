@@ -42,7 +42,7 @@ async function linksOf(
   return (await Promise.all(links)).flat()
 }
 
-type Parts = Record<'server' | 'open' | 'middleware' | 'core' | 'features' | 'pages', Part[]>
+type Parts = Record<'server' | 'open' | 'connections' | 'features' | 'flow' | 'pages', Part[]>
 
 /** Everything that has routes, in the order in which it is mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
@@ -61,12 +61,9 @@ export function partsOf(dependencies: Dependencies): Parts {
   return {
     server: parts.flatMap(({ serverRoutes }) => serverRoutes ?? []),
     open: [{ path: '/health', router: healthRoutes(store, closingSignal) }],
-    middleware: parts.flatMap(({ middleware }) => middleware ?? []),
-    core: [
-      { path: '/connect', router: connectRoutes(flow) },
-      { path: '/connections', router: connectionsRoutes(ofConnections) },
-    ],
+    connections: [{ path: '/connections', router: connectionsRoutes(ofConnections) }],
     features: parts.flatMap(({ routes }) => routes ?? []),
+    flow: [{ path: '/connect', router: connectRoutes(flow) }],
     // At `/`, each of them is asked about every request that reaches it.
     pages: [
       { path: '/', router: signIn.routes },
@@ -122,10 +119,11 @@ export function createApp(dependencies: Dependencies): Express {
   const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
-  mount(app, mounted.middleware, guard)
   // Before the features: disconnecting, testing and renewing also work on a connection that has ended.
-  mount(app, mounted.core, guard)
+  mount(app, mounted.connections, guard)
+  // Before the connect flow, so that a feature can see or hold its requests.
   mount(app, mounted.features, guard)
+  mount(app, mounted.flow, guard)
   mount(app, mounted.pages, guard)
 
   app.use(notFound)

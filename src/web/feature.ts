@@ -78,11 +78,9 @@ export interface FeatureParts {
   serverRoutes?: Part[]
   /**
    * Mounted after sessions and CSRF protection. Handlers of a part without `needsConnection` must call `requireUser`, which throws if
-   * no user is signed in.
+   * no user is signed in. A part at `/connect` sees the requests of connect flows before the core does, and passes them on.
    */
   routes?: Part[]
-  /** Mounted after sessions and CSRF protection, in front of the core's routes, such as those of the connect flow. */
-  middleware?: Part[]
   /** Links in the header of every page for signed-in users. Those for developers are in one menu, which customers do not see. */
   navigation?: { href: string; label: string; isForDevelopers?: boolean }[]
   /** Returns the links for the card of a connection that may work. */

@@ -262,8 +262,8 @@ describe('with the app and the sandbox', () => {
   })
 
   test('the row of a route begins with "Public" if it answers a visitor who is not signed in, and with nothing like it if not', async () => {
-    const { open, core, features, pages } = partsOf(app.services)
-    const routes = [...open, ...core, ...features, ...pages].flatMap(routesOf)
+    const { open, connections, features, flow, pages } = partsOf(app.services)
+    const routes = [...open, ...connections, ...features, ...flow, ...pages].flatMap(routesOf)
     const described = new Map(rowsOfAll('Route').map(([route, text = '']) => [codeIn(route)[0], text]))
     for (const { path, route } of routes.filter(({ path }) => !path.includes(`/${probe.name}`)))
       for (const { method } of route.stack.filter(({ method }) => method === 'get' || method === 'post')) {

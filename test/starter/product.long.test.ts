@@ -49,7 +49,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('npm run init names the product, keeps only what a product needs, and notes which files it began with; it does nothing to a product', async () => {
+test('npm run init names the product, keeps only what a product needs and what it uses, and notes which files it began with; it does nothing to a product', async () => {
   const tree = product.git('rev-parse', 'HEAD^{tree}')
   const { version } = JSON.parse(product.read('package.json'))
   await product.command('init', '--name', "O'Brien & Sons", '--features', 'leads', '--yes')
@@ -71,6 +71,7 @@ test('npm run init names the product, keeps only what a product needs, and notes
   expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|busboy/)
   expect(product.read('.env')).toMatch(/^SESSION_SECRET=\S{32,}$[\s\S]*^TOKEN_ENCRYPTION_KEYS=\S+$/m)
   await expectPackagesAsListed()
+  expect(await product.check()).toBe('')
   const again = product.command('init', '--name', 'Other', '--yes')
   await expect(again).rejects.toThrow(/This is obrien-sons already/)
 })

@@ -15,7 +15,9 @@ const isRouter = (handler: unknown): handler is Router => typeof handler === 'fu
 
 /** The paths of all routes for browsers, with this text in the place of each parameter. */
 export function browserPaths(dependencies: Dependencies, parameter: string): string[] {
-  const { open, core, features, pages } = partsOf(dependencies)
-  const paths = [...open, ...core, ...features, ...pages].flatMap(routesOf).map(({ path }) => path)
+  const { open, connections, features, flow, pages } = partsOf(dependencies)
+  const paths = [...open, ...connections, ...features, ...flow, ...pages]
+    .flatMap(routesOf)
+    .map(({ path }) => path)
   return [...new Set(paths)].map((path) => path.replaceAll(/:\w+/g, parameter))
 }

@@ -42,8 +42,6 @@ function createParts(deps: FeatureDeps): FeatureParts {
     routes: [
       { path: '/flows', router: flowRoutes(inspector), isForDevelopers: true },
       { path: '/flows', router: pauseRoutes(inspector), isForDevelopers: true },
-    ],
-    middleware: [
       { path: '/connect', router: pauseVisits(inspector) },
       { path: '/connect', router: recordVisits(inspector) },
     ],
