@@ -29,7 +29,7 @@ interface Plan {
 
 type Flags = Omit<Partial<Plan>, 'name'>
 
-/** Throws an error that says what to write, before anything is changed. */
+/** Throws an error that names the right input, before any change. */
 async function planOf(name: string, flags: Flags): Promise<Plan> {
   const { title = sentence(name), scope = name, path = `/${name}`, write = false } = flags
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)

@@ -45,7 +45,7 @@ const withSections = (path: string, mark: string, sections: string): [string, st
   return [path, `${introduction}\n${sections}\n`]
 }
 
-/** The text that each file with a generated part should have, by the file's path. */
+/** Expected content of each generated file, by path. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const features = await loadFeatures()
   const ofGroups = groupsOf(features.map(({ folder }) => folder)).map((group) =>

@@ -54,7 +54,7 @@ async function askForFeatures(): Promise<string[]> {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, feature)} files${needed}` }
   })
-  // A hint is shown only beside a selected option. Groups are not selected at first, so their label says what they are for.
+  // A hint is shown only beside a selected option. Groups are not selected at first, so their label explains their purpose.
   const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: `${group} (${purposeOf(group)})` }))
   const message = 'The features to keep'
   const all = [...options, ...groups]
@@ -72,7 +72,7 @@ function purposeOf(group: string): string {
 
 const ofStarter = project.filesBelow('.').filter(isOfStarter)
 
-/** Says what will be deleted, and asks once. Throws unless the answer is yes. */
+/** Lists the parts to delete, and asks once. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
   print(
     `This deletes ${removed.map((name) => `the feature ${name}, `).join('')}${ofStarter.length} tests and pages that are about the starter itself, and the files and packages that nothing uses after that.`,

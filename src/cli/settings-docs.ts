@@ -138,7 +138,7 @@ export function envExample(features: readonly Described[]): string {
 const assignment = ({ name, sandbox, default: typed, example }: Setting) =>
   sandbox === undefined ? `# ${name}=${example ?? typed ?? ''}` : `${name}=${sandbox}`
 
-/** Lines of a comment, of at most 100 characters where the words allow that. */
+/** Wraps a comment at 100 characters without splitting words. */
 const comment = (text: string) =>
   text
     .replaceAll('`', '')

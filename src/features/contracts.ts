@@ -3,7 +3,7 @@ import { ASSUMPTIONS, type Assumption } from '../connect/index.ts'
 import type { PathOf } from '../web/feature-api.ts'
 import { loadFeatures } from './load.ts'
 
-/** What one contract says about the platform: the core's, or a feature's. */
+/** The facts and assumptions of one contract, the core's or a feature's. */
 export interface Contract {
   /** `core`, or the name of the feature. */
   name: string

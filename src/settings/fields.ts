@@ -11,7 +11,7 @@ export interface RateLimit {
 
 export const isProduction = (env: Environment): boolean => env.NODE_ENV === 'production'
 
-/** Text that has to be set; `hint` says where to get it. */
+/** A required text; `hint` tells where to get it. */
 export const required = (hint: string) => z.string(`is required (${hint})`)
 
 /** A client id or a client secret: visible ASCII and spaces (RFC 6749, appendices A.1 and A.2). */

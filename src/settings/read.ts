@@ -89,7 +89,7 @@ function variableOf(field: z.core.$ZodType, key: string): string {
   )
 }
 
-/** What a schema parses: the texts of its variables. */
+/** The schema's raw input: each variable's text. */
 const textsOf = (schema: z.core.$ZodType, env: Environment): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(shapeOf(schema) ?? {}).map(([key, field]) => [

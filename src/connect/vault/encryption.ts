@@ -10,7 +10,7 @@ export interface EncryptionKey {
 
 export type RecordCipher = ReturnType<typeof createRecordCipher>
 
-/** A record cannot be decrypted. The message says which key id is missing, or what else may be wrong. */
+/** A record cannot be decrypted. The message names the missing key id, or another possible cause. */
 export class DecryptionError extends CoreError {
   readonly code = 'record_decryption_failed'
   readonly status = 500

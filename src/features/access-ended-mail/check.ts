@@ -2,7 +2,7 @@ import type { CheckContext, Finding } from '../../web/feature-api.ts'
 import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 import { hasAnswered, mailError, openServer } from './transport.ts'
 
-/** Signs in at the mail server, and sends nothing. */
+/** Logs in to the mail server without sending. */
 export default async function checkServer(
   { noAnswer }: CheckContext,
   settings: AccessEndedMailSettings,

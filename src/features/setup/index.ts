@@ -2,7 +2,7 @@ import type { Feature } from '../../web/feature-api.ts'
 import { setupPage } from './page.ts'
 
 /**
- * Leads the developers of this app from a clone to production. `npm run doctor` and the page `/setup` say what is missing and what is
+ * Leads the developers of this app from a clone to production. `npm run doctor` and the page `/setup` show what is missing and what is
  * wrong.
  */
 export default {
