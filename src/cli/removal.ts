@@ -27,7 +27,7 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
 
 /** Whether a file proves the starter, and not a product: `init` deletes it. */
 export const isOfStarter = (file: string): boolean =>
-  /^test\/(bench|chaos|real|scale|starter|features\/.+\/bench)\/|^docs\/demo[.-]|demo-script\.long\.test\.ts$/.test(
+  /^test\/(bench|chaos|gallery|real|scale|starter|features\/.+\/bench)\/|^docs\/demo[.-]|demo-script\.long\.test\.ts$/.test(
     file,
   )
 

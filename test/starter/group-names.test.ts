@@ -10,7 +10,7 @@ const features = await loadFeatures()
 
 /** What proves or describes the starter with all its features, or is generated from those that there are. */
 const EXEMPT =
-  /^(test\/(starter|real|bench)\/|docs\/(assumptions|demo|specification)\.md|CHANGELOG\.md|package-lock\.json)/
+  /^(test\/(starter|real|bench|gallery)\/|docs\/(assumptions|demo|specification)\.md|CHANGELOG\.md|package-lock\.json)/
 const TEXTS = '**/*.{ts,cjs,js,css,eta,md,json,yaml,yml,grit}'
 
 /** The names of a group's features, commands of two words (the others follow the feature's name), and settings. */

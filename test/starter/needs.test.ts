@@ -42,7 +42,7 @@ test('no file imports a feature, but for those of the feature and of the feature
 
 // `npm run init` deletes what proves the starter: what is left compiles without it.
 test('no test that a product keeps imports one of the starter', () => {
-  const ofStarter = /^test\/(bench|chaos|real|scale|starter)\/|\/bench\/|demo-script\.long/
+  const ofStarter = /^test\/(bench|chaos|gallery|real|scale|starter)\/|\/bench\/|demo-script\.long/
   const kept = files('test/**/*.ts').filter((file) => !ofStarter.test(file))
   const wrong = kept.filter((file) => importsOf(file).some((target) => ofStarter.test(target)))
   expect(kept.length).toBeGreaterThan(50)
