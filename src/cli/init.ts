@@ -92,7 +92,7 @@ function init(name: string, removed: readonly string[]): void {
   writeManifest(project, {
     ...manifest,
     version: '0.1.0',
-    description: `${name}: connects accounts on the platform.`,
+    description: `${name}: connects businesses on the platform.`,
     starter: { version: manifest.version, tree },
   })
   regenerate(project)
