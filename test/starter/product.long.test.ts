@@ -65,7 +65,9 @@ test('npm run init names the product, keeps only what a product needs and what i
   const isNamed = (file: string) =>
     existsSync(join(product.dir, file)) && product.read(file).includes('connect-starter')
   expect(files(':!src/cli').split('\n').filter(isNamed)).toEqual([])
-  const ofStarter = ['bench', 'chaos', 'gallery', 'scale', 'real', 'starter'].map((folder) => `test/${folder}`)
+  const ofStarter = ['bench', 'chaos', 'gallery', 'scale', 'real', 'starter'].map(
+    (folder) => `test/${folder}`,
+  )
   for (const gone of [...ofStarter, '*/bench/*', 'docs/demo.md', 'src/features/supplier/catalogue-files'])
     expect(files(gone), gone).toBe('')
   expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|busboy/)
