@@ -148,7 +148,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await vault.credentials.note(true)
     await page.reload()
     for (const bxcontext of ['connected', 'partial', 'degraded'])
-      await expectCard(bxcontext, ['Its developers must correct them', 'Test this connection'])
+      await expectCard(bxcontext, ['Its developers have to correct them', 'Test this connection'])
     await inspect(page, true)
     await vault.credentials.note(false)
     for (const bxcontext of ['degraded', 'unreadable', 'none']) {
