@@ -210,6 +210,13 @@ describe('an answer', () => {
 })
 
 describe('failures', () => {
+  test('count once although the write is repeated, and offer no reconnect by themselves', () => {
+    const sent = lease(active())
+    const once = failed(sent, sent, { cause: 'error', now: NOW })
+    expect(failed(once, sent, { cause: 'error', now: NOW })).toBe(once)
+    expect(viewOf(once, SCOPES, NOW)).toEqual({ state: 'degraded', lastError: 'error', canReconnect: false })
+  })
+
   test('pause longer each time, at most 30 s', () => {
     let record: ConnectionRecord = active()
     const pauses = [1, 2, 4, 8, 16, 30, 30].map(() => {
@@ -366,6 +373,24 @@ describe('a call', () => {
     expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
   })
 
+  test('that ends the gap of its own scope ends no other', () => {
+    const other = { ...forbidden, call: 'GET /catalogues', scopes: ['catalogues'] }
+    const both = called(called(active(), CONSENT, forbidden, NOW), CONSENT, other, NOW)
+    const after = viewOf(called(both, CONSENT, ok, NOW), SCOPES, NOW)
+    expect(after).toEqual({ state: 'needs_consent', missingScopes: ['catalogues'] })
+  })
+
+  test('that the API forbids without naming a permission asks for a consent as well', () => {
+    const record = called(active(), CONSENT, { ...forbidden, scopes: [] }, NOW)
+    expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: [] })
+  })
+
+  test('is remembered to the minute, unless access has ended', () => {
+    expect(called(active(), CONSENT, ok, NOW + 61_000)).toMatchObject({ usedAt: NOW + MINUTE })
+    const over = twiceRefused(active())
+    expect(called(over, over, ok, NOW)).toBe(over)
+  })
+
   test('of an earlier consent changes nothing', () => {
     const record = granted(begin(active()), 2, tokens(), NOW)
     for (const outcome of [ok, forbidden, outage]) expect(called(record, CONSENT, outcome, NOW)).toBe(record)
@@ -407,7 +432,9 @@ describe('the lifetime of a token', () => {
   ])('a token that lives for %d ms is not refreshed again for %d ms', (lifeMs, intervalMs) => {
     const record = withTokens(refreshed(active(), active(), tokens({ expiresAt: NOW + lifeMs })))
     expect(refreshableIn(record, NOW)).toBe(intervalMs)
+    expect(refreshableIn(record, NOW + 1_000)).toBe(intervalMs - 1_000)
     expect(refreshableIn(record, NOW + intervalMs)).toBe(0)
+    expect(refreshableIn(active(), NOW)).toBe(0)
     expect(refreshableIn(record, NOW - 3_600_000)).toBe(0)
   })
 })
