@@ -3,7 +3,7 @@ import { format } from '../../src/web/pages/format.ts'
 import type { Visitor } from './visitor.ts'
 
 /** A text as it is in the HTML that `visitor` reads: tests compare pages with the texts of the product, which may have any words. */
-export const shown = (text: string): string => format.sentence(text).replaceAll(/<\/?bdi>/g, '')
+export const shown = (text: string): string => format.sentence(text).replaceAll(/<\/?bdi[^>]*>/g, '')
 
 /** A page is HTML for a browser and JSON for a client that asks for it, at one address. */
 export async function expectBothFormats(visitor: Visitor, url: string, heading: string): Promise<void> {

@@ -5,7 +5,7 @@ export interface Answer {
   url: string
   status: number
   headers: Headers
-  /** The body, without the `<bdi>` around names, and without what is for translators: nothing that people read. */
+  /** The body, without the `<bdi>` around names and what is for translators, which people do not read, and with plain apostrophes. */
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
   json(): any
@@ -82,7 +82,8 @@ export function createVisitor(reach: Reach = reachDirectly): Visitor {
       if (/expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name)
       else jar.set(name, value)
     }
-    const text = (await answer.text()).replaceAll(/<\/?bdi[^>]*>| translate="no"/g, '')
+    const html = (await answer.text()).replaceAll(/<\/?bdi[^>]*>| translate="no"/g, '')
+    const text = html.replaceAll('&#39;', "'")
     return { url, status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) }
   }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import {
   connected,
@@ -12,6 +13,7 @@ import {
   toBxcontext,
   toCallback,
 } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
 const { leads } = platform.scopes
@@ -23,6 +25,8 @@ beforeEach(async () => {
 })
 
 const MARCUS = 'marcus@ridgeline.example'
+/** How the user is told that another business came back than the one to reconnect. */
+const notThis = (name: string) => shown(texts.mismatch.lead(texts.mismatch.other, name))
 const bxcontextUrl = (value: string) => `${app.url}/connect/context?bxcontext=${value}`
 const reconnect = (bxcontext: string) => visitor.post(`${app.url}/connect`, { form: { bxcontext } })
 const connectedTo = async () =>
@@ -42,21 +46,21 @@ describe('reconnecting one business when another one comes back', () => {
   test('asks the user, with the id of the other one, before consent is requested', async () => {
     const page = await visitor.get(await question())
     expect(page.status).toBe(200)
-    expect(page.text).toContain('You chose another business on the platform, not Connected business …pplies.')
-    expect(page.text).toMatch(/ID on the platform: .*ridgeline-build/)
+    expect(page.text).toContain(notThis(texts.connection.unnamed('…pplies')))
+    expect(page.text.split(shown(texts.connection.id))[1]).toMatch(/^: .*ridgeline-build/)
     expect(await connectedTo()).toEqual([])
   })
 
   test('asks whichever button was pressed before: the last one decides', async () => {
     await visitor.post(`${app.url}/connect`)
-    expect((await visitor.get(await question())).text).toContain('not Connected business …pplies.')
+    expect((await visitor.get(await question())).text).toContain(notThis(texts.connection.unnamed('…pplies')))
   })
 
   test('names the business to reconnect as the platform does', async () => {
     visitor = await connected(app, { name: newUser() })
     await reconnect('harbour-homes')
     const page = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
-    expect(page.text).toContain('You chose another business on the platform, not Harbour Homes.')
+    expect(page.text).toContain(notThis('Harbour Homes'))
   })
 
   test('asks for consent for the other one if the user confirms it', async () => {
@@ -187,7 +191,7 @@ describe('the return addresses', () => {
     const consent = await visitor.follow(await visitor.post(asked.url))
     const failed = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
     const { flow } = (await visitor.get(failed.url, { accept: 'application/json' })).json()
-    expect(failed.text).toContain(`flow ID <code>${flow}</code>`)
+    expect(failed.text).toContain(`${shown(texts.errorPage.flowId)} <code>${flow}</code>`)
     const lines = app.logLines.map((line) => JSON.parse(line)).filter(({ flowId }) => flowId === flow)
     const confirm = 'GET /connect/confirm/:id'
     expect(lines.map(({ method, route, msg }) => (method ? `${method} ${route}` : msg))).toEqual([

@@ -2,10 +2,12 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { createUserEmails } from '../../../src/web/sign-in/user-emails.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { aMinuteApart, connected, signedIn, toCallback } from '../../support/flow.ts'
 import { envOf, startOwnProvider } from '../../support/openid-provider.ts'
 import { ownSignIn } from '../../support/own-sign-in.ts'
+import { shown } from '../../support/pages.ts'
 import { foundInStore } from '../../support/store-texts.ts'
 import { newKey } from '../../support/vault.ts'
 import { createVisitor } from '../../support/visitor.ts'
@@ -65,7 +67,7 @@ test('a revocation that one of two processes notices is one mail, whose link lea
   await Promise.all([one, two].flatMap(({ services }) => services.parts.map((part) => part.stop?.())))
   expect(server.mails.map(({ to }) => to)).toEqual([['ann@demo.example']])
   const page = await visitor.get(linkOf(server.mails[0]))
-  expect(page.text).toContain('<h1>Reconnect Harbour Homes</h1>')
+  expect(page.text).toContain(`<h1>${shown(texts.connectPage.reconnect('Harbour Homes'))}</h1>`)
   expect(page.text).toContain('value="harbour-homes"')
 })
 

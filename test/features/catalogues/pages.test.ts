@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
+import { texts } from '../../../src/features/catalogues/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, newUser, signedIn, toCallback } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
@@ -21,7 +22,7 @@ const at = (path = '', bxcontext = 'harbour-homes') => `${app.url}/connections/$
 
 describe('catalogues', () => {
   test.each([
-    ['', 'Catalogues'],
+    ['', texts.title],
     ['/harbour-homes-C100', 'Framing timber National 2026'],
   ])('%s: HTML for a browser and JSON for a client that asks for it', (path, heading) =>
     expectBothFormats(builder, at(path), heading),
@@ -56,7 +57,7 @@ describe('catalogues', () => {
     await visitor.get(await toCallback(app, visitor, { form }))
     const { total } = (await visitor.get(at(), JSON_TYPE)).json()
     const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
-    expect(answer.json().summary).toBe(`Works: ${total} catalogues found.`)
+    expect(answer.json().summary).toBe(texts.tested(total))
   })
 
   test('that do not exist: 404 not_found', async () => {

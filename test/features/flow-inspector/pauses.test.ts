@@ -58,7 +58,7 @@ test('a connect flow does not pause while the pages for developers are hidden', 
 
 test('a connect flow pauses before each request that matters, and leaves a right connection', async () => {
   const beforeStart = await start()
-  expect(heading(beforeStart)).toBe('Next: the platform&#39;s start page')
+  expect(heading(beforeStart)).toBe("Next: the platform's start page")
   expect(beforeStart.text).toContain(`${app.platform}/oauth2.html`)
   const beforeConsent = await choose(await proceed(beforeStart))
   expect(heading(beforeConsent)).toBe('Next: the consent page')

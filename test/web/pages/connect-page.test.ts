@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, newUser, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 const app = await sharedApp()
 const JSON_TYPE = { accept: 'application/json' }
 const LINK = `${app.url}/connect`
 const RECONNECT = `${LINK}?bxcontext=harbour-homes`
-const NOT_YOURS = 'You do not have this connection'
+const NOT_YOURS = shown(texts.errors.not_connected.title)
 
 /** The forms of a page that start a flow: the business that each names, or nothing. */
 const buttonsOf = (text: string) =>
@@ -25,16 +26,18 @@ describe('the page that links lead to', () => {
     expect(status).toBe(200)
     expect(text).toContain(`You're signed in as ${name}`)
     expect(text).toContain('Choose the business')
-    expect(buttonsOf(text)).toEqual([{ bxcontext: undefined, label: 'Connect a business' }])
+    expect(buttonsOf(text)).toEqual([{ bxcontext: undefined, label: shown(texts.connections.connect) }])
   })
 
   test('names the connection to reconnect, and its state', async () => {
     const visitor = await connected(app, { name: newUser() })
     await visitor.post(`${app.url}/connections/harbour-homes/label`, { form: { label: 'Main shop' } })
     const { text } = await visitor.get(RECONNECT)
-    expect(text).toContain('<h1>Reconnect Main shop</h1>')
-    expect(text).toContain('Ready to use.')
-    expect(buttonsOf(text)).toEqual([{ bxcontext: 'harbour-homes', label: 'Reconnect' }])
+    expect(text).toContain(`<h1>${shown(texts.connectPage.reconnect('Main shop'))}</h1>`)
+    expect(text).toContain(shown(texts.summary.ready))
+    expect(buttonsOf(text)).toEqual([
+      { bxcontext: 'harbour-homes', label: shown(texts.connection.reconnect) },
+    ])
   })
 
   test('has the same facts as JSON', async () => {
@@ -67,9 +70,6 @@ describe('the page that links lead to', () => {
   })
 })
 
-/** The text of HTML in which the name of a product may have a quote or an ampersand. */
-const unescaped = (html: string) => html.replaceAll('&#39;', "'").replaceAll('&amp;', '&')
-
 /** Where the sign-in on a page leads. */
 const returnToOf = (text: string) => /name="returnTo" value="([^"]*)"/.exec(text)?.[1] ?? ''
 
@@ -82,8 +82,8 @@ describe('the page that a link shows to visitors who are signed out', () => {
   ])('tells who asks, what for and what it can read, and starts nothing (%s)', async (url, again) => {
     const { status, text } = await createVisitor().get(url)
     expect(status).toBe(200)
-    expect(unescaped(text)).toContain(`<h1>${signedOut.title(again)}</h1>`)
-    expect(unescaped(text)).toContain(texts.layout.appName)
+    expect(text).toContain(`<h1>${shown(signedOut.title(again))}</h1>`)
+    expect(text).toContain(shown(texts.layout.appName))
     const purposes = text
       .split('class="permissions"')[1]
       ?.split('</ul>')[0]
@@ -96,9 +96,9 @@ describe('the page that a link shows to visitors who are signed out', () => {
   test('has a text to send on to the person who can allow it, which needs no script', async () => {
     const { text } = await createVisitor().get(RECONNECT)
     const [, toSend = ''] = /<textarea readonly[^>]*>([^<]*)/.exec(text) ?? []
-    expect(toSend).toContain(`Open ${LINK} and sign in.`)
+    expect(toSend).toBe(shown(texts.sendOn.text(LINK)))
     const [, href = ''] = /href="(mailto:[^"]*)"/.exec(text) ?? []
-    expect(new URL(unescaped(href)).searchParams.get('body')).toBe(unescaped(toSend))
+    expect(new URL(href.replaceAll('&amp;', '&')).searchParams.get('body')).toBe(texts.sendOn.text(LINK))
   })
 
   test('is the same for a business that somebody has connected and for one that does not exist', async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { aMinuteApart, newUser, SCOPES, signedIn, toConsent } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { anotherVault } from '../../support/stored.ts'
 import { consent, GRANTED } from '../../support/vault.ts'
 
@@ -39,13 +41,14 @@ const permissionsIn = (row: string, label: string) => {
 const primaryIn = (text: string) =>
   [...text.matchAll(/class="(?:button )?primary"[^>]*>([^<]*)/g)].map(([, label]) => label)
 
-test('a row says what this app can do in the words of the consent page, one permission a line', async () => {
+test('a row has a line for each permission of the consent page', async () => {
   const { visitor } = await newcomer()
   const asked = await toConsent(app, visitor)
   await visitor.follow(await visitor.post(asked.url, { form: { answer: 'accept', scope: SCOPES } }))
   const row = rowOf((await visitor.get(LIST)).text, 'harbour-homes')
-  expect(permissionsIn(row, 'This app can')).toEqual(onConsentPage(asked.text))
-  expect(onConsentPage(asked.text)).toContain('See your leads and create new ones')
+  const permissions = SCOPES.map((scope) => shown(texts.connection.permission(scope)))
+  expect(permissionsIn(row, texts.connection.can).sort()).toEqual(permissions.sort())
+  expect(permissions).toHaveLength(onConsentPage(asked.text).length)
 })
 
 test('only permissions that were granted are listed, and of a connection that has ended, those that there were', async () => {
@@ -53,11 +56,11 @@ test('only permissions that were granted are listed, and of a connection that ha
   await connect('some', { scopes: [catalogues] })
   await connectEnded('ended')
   const { text } = await visitor.get(LIST)
-  expect(permissionsIn(rowOf(text, 'some'), 'This app can')).toEqual([
-    'See and update your catalogues and their prices',
+  expect(permissionsIn(rowOf(text, 'some'), texts.connection.can)).toEqual([
+    shown(texts.connection.permission(catalogues)),
   ])
-  expect(rowOf(text, 'ended')).not.toContain('This app can')
-  expect(permissionsIn(rowOf(text, 'ended'), 'This app could')).toHaveLength(SCOPES.length)
+  expect(rowOf(text, 'ended')).not.toContain(texts.connection.can)
+  expect(permissionsIn(rowOf(text, 'ended'), texts.connection.could)).toHaveLength(SCOPES.length)
 })
 
 test('connections that need the person come first, on the first page, with a marked edge; the first of them has the only primary action', async () => {
@@ -72,7 +75,7 @@ test('connections that need the person come first, on the first page, with a mar
   expect(primaryIn(text)).toHaveLength(1)
   const second = await visitor.get(`${LIST}?top=25&skip=25`)
   expect(headingsIn(second.text).every((name) => name?.startsWith('working'))).toBe(true)
-  expect(primaryIn(second.text)).toEqual(['Connect a business'])
+  expect(primaryIn(second.text)).toEqual([shown(texts.connections.connect)])
 })
 
 test('a connection that the API has rejected comes before those that work', async () => {

@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp, startAll } from '../../support/app.ts'
 import { aMinuteApart, connected, newUser } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { serve } from '../../support/ports.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -42,7 +44,7 @@ const app = await sharedApp()
 test('asks once: names the business and what stops working, and changes nothing', async () => {
   const visitor = await connected(app, { name: newUser() })
   const page = await visitor.get(`${app.url}/connections/harbour-homes/disconnect`)
-  expect(page.text).toContain('<h1>Disconnect Harbour Homes?</h1>')
+  expect(page.text).toContain(`<h1>${shown(texts.disconnect.title('Harbour Homes'))}</h1>`)
   expect(page.text).toMatch(/Probe[^.]* will stop working here/)
   expect(page.text).not.toContain('colleagues')
   const { items: connections } = (await visitor.get(`${app.url}/connections`, JSON_TYPE)).json()
@@ -56,7 +58,7 @@ test('a connection whose access has ended is removed, and nothing stops working 
   await app.sandbox('revoke')
   await aMinuteApart(() => visitor.get(`${app.url}/connections/harbour-homes/probe`))
   const page = await visitor.get(`${app.url}/connections/harbour-homes/disconnect`)
-  expect(page.text).toContain('<h1>Remove Harbour Homes?</h1>')
+  expect(page.text).toContain(`<h1>${shown(texts.disconnect.remove.title('Harbour Homes'))}</h1>`)
   expect(page.text).not.toContain('will stop working')
 })
 
@@ -64,18 +66,21 @@ test('the business can be connected again with one button', async () => {
   const visitor = await connected(app, { name: newUser() })
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
   expect(page.text).toContain('Harbour Homes is disconnected')
-  expect(page.text).toMatch(/name="bxcontext" value="harbour-homes"><button[^>]*>Connect again/)
+  const [, button] = /name="bxcontext" value="harbour-homes"><button[^>]*>([^<]*)/.exec(page.text) ?? []
+  expect(button).toBe(shown(texts.notices.connectAgain))
 })
 
 test('without one, the page says that the consent remains, and links to where it is withdrawn', async () => {
   const visitor = await connected(app, { name: newUser() })
   const card = (await visitor.get(`${app.url}/connections`)).text
   expect(card).toContain(
-    `<a href="${app.platform}/connected-apps">See the connected apps on the platform</a>`,
+    `<a href="${app.platform}/connected-apps">${shown(texts.connection.connectedApps)}</a>`,
   )
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
-  expect(page.text).toContain('The consent on the platform remains.')
-  expect(page.text).toContain(`<a href="${app.platform}/connected-apps">End it there</a>`)
+  expect(page.text).toContain(shown(texts.notices.disconnected.remains('Harbour Homes')))
+  expect(page.text).toContain(
+    `<a href="${app.platform}/connected-apps">${shown(texts.notices.withdrawThere)}</a>`,
+  )
 })
 
 test('a disconnect that is done is not reported as failed when the connection cannot be read after it', async () => {

@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { consent } from '../../support/vault.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
 const app = await sharedApp()
 const ID = '0197c1e2-8d4b-7a6f-b1c2-9e7d5a4f2a9c'
-const UNNAMED = 'Connected business …4f2a9c'
+const UNNAMED = texts.connection.unnamed('…4f2a9c')
 const JSON_TYPE = { accept: 'application/json' }
 const urlOf = (path: string, bxcontext = ID) => `${app.url}/connections/${bxcontext}${path}`
 
@@ -27,7 +28,7 @@ const headingsOf = async (visitor: Visitor) =>
 describe('the name of a connection', () => {
   test('is the label, else the name of the platform, else the end of its id, with its JSON', async () => {
     const visitor = await nameless()
-    expect(await headingsOf(visitor)).toEqual([UNNAMED])
+    expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
     const nobody = { bxcontext: ID, name: UNNAMED, label: null, businessName: null }
     expect(await connectionsOf(app, visitor)).toMatchObject([nobody])
     await give(visitor, ' Main shop ')
@@ -43,7 +44,7 @@ describe('the name of a connection', () => {
     const visitor = await nameless()
     await give(visitor, 'Main shop')
     const asked = await visitor.get(urlOf('/disconnect'))
-    expect(asked.text).toContain('<h1>Disconnect Main shop?</h1>')
+    expect(asked.text).toContain(`<h1>${shown(texts.disconnect.title('Main shop'))}</h1>`)
     expect(asked.text).not.toContain(UNNAMED)
     const done = await visitor.follow(await visitor.post(urlOf('/disconnect')))
     expect(done.text).toContain('Main shop is disconnected')
@@ -67,8 +68,8 @@ describe('the form for a name', () => {
     expect(text).toContain('name="shown" value="Main shop"')
     expect(text).toMatch(/name="label"[^>]* maxlength="60"[^>]* value="Main shop"/)
     const answer = await visitor.follow(await give(visitor, ' ', 'Main shop'))
-    expect(answer.text).toContain(`The name is saved: ${UNNAMED}.`)
-    expect(await headingsOf(visitor)).toEqual([UNNAMED])
+    expect(answer.text).toContain(shown(texts.notices.labelled(UNNAMED)))
+    expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
   })
 
   test('changes nothing if another tab has changed the name, and keeps what was typed; a refresh meanwhile does not matter', async () => {
@@ -110,7 +111,7 @@ describe('the form for a name', () => {
       code: 'invalid_input',
       field: 'label',
     })
-    expect(await headingsOf(visitor)).toEqual([UNNAMED])
+    expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
   })
 
   test('takes 60 characters of any language, and no name that nobody can see', async () => {
@@ -119,6 +120,6 @@ describe('the form for a name', () => {
     await give(visitor, label)
     expect(await headingsOf(visitor)).toEqual([label])
     await give(visitor, '\u200b\u2060', label)
-    expect(await headingsOf(visitor)).toEqual([UNNAMED])
+    expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
   })
 })

@@ -4,7 +4,7 @@ import { CONNECTION_STATES, platform } from '../../../src/connect/index.ts'
 import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, connectionsOf, later, newUser, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
-import { expectBothFormats } from '../../support/pages.ts'
+import { expectBothFormats, shown } from '../../support/pages.ts'
 import { storedTokens } from '../../support/stored.ts'
 import { consent } from '../../support/vault.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
@@ -23,7 +23,7 @@ const at = (path: string) => `${app.url}/connections/harbour-homes${path}`
 describe('every page', () => {
   test.each(['/', '/connections'])(
     '%s is HTML for a browser and JSON for a client that asks for it, at one address',
-    (path) => expectBothFormats(visitor, app.url + path, 'Your connections'),
+    (path) => expectBothFormats(visitor, app.url + path, texts.connections.title),
   )
 
   test('marks itself among the links of the header', async () => {
@@ -44,13 +44,12 @@ test('a callback that is opened again after a disconnect does not say that the a
 
 test('a business that is not connected can be connected from its error page, and one that is can be reconnected', async () => {
   const never = (await visitor.get(`${app.url}/connections/elsewhere/probe`)).text
-  expect(never).toMatch(/name="bxcontext" value="elsewhere"><button[^>]*>Connect<\/button>/)
+  const [, button] = /name="bxcontext" value="elsewhere"><button[^>]*>([^<]*)<\/button>/.exec(never) ?? []
+  expect(button).toBe(shown(texts.connection.connect))
   const form = { bxcontext: 'harbour-homes' }
   const onward = await visitor.post(`${app.url}/connect`, { form })
-  expect(onward.text).toContain('There you choose Harbour Homes, and allow access again.')
-  expect((await visitor.post(`${app.url}/connect`)).text).toContain(
-    'There you log in, and choose the business',
-  )
+  expect(onward.text).toContain(shown(texts.toPlatform.leadAgain('Harbour Homes')))
+  expect((await visitor.post(`${app.url}/connect`)).text).toContain(shown(texts.toPlatform.lead))
 })
 
 test('texts for users have one word for one thing: access ends, is renewed, and needs permissions', () => {
@@ -109,7 +108,7 @@ describe('JSON errors', () => {
     const answer = await createVisitor().post(at('/disconnect'), JSON_TYPE)
     expect(answer.json()).toMatchObject({
       code: 'unauthenticated',
-      detail: "You were signed out. Your changes weren't saved.",
+      detail: texts.signIn.notSaved,
     })
   })
 
@@ -167,7 +166,9 @@ describe('a connection', () => {
     expect(again.json()).toMatchObject({ status: 429, code: 'refresh_too_soon' })
     expect(Number(again.headers.get('retry-after'))).toBeLessThanOrEqual(5)
     const page = await eager.follow(await eager.post(at('/refresh')))
-    expect(page.text).toMatch(/Access was renewed a moment ago. Please try again in [1-5] s/)
+    expect(page.text).toContain(shown(texts.coreErrors.refresh_too_soon.detail))
+    const waits = [1, 2, 3, 4, 5].map((seconds) => shown(texts.tryAgain(seconds)))
+    expect(waits.some((wait) => page.text.includes(wait))).toBe(true)
     expect(await token()).toBe(after)
   })
 
@@ -192,8 +193,7 @@ describe('a connection', () => {
       },
     ])
     const page = await partial.get(`${app.url}/connections`)
-    const [, notice] =
-      /class="notice wait"[^>]*>Connected, but without permission for ([^<.]*)/.exec(page.text) ?? []
+    const [, notice] = /class="notice wait"[^>]*>([^<]*)/.exec(page.text) ?? []
     expect(notice).toContain(leads)
     expect(page.text).not.toContain('Harbour Homes is connected.')
     expect(page.text).toContain('Grant missing permissions')
@@ -227,8 +227,8 @@ describe('a connection whose platform has a fault', () => {
     expect((await patient.get(at('/probe'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
     const { text } = await patient.get(`${app.url}/connections`)
-    expect(text).toContain('>Not working now<')
-    expect(text).toContain('The platform returned an error. Your connection is safe')
+    expect(text).toContain(`>${shown(texts.status.degraded)}<`)
+    expect(text).toContain(shown(texts.outages.error.detail))
     expect((await patient.post(at('/refresh'))).status).toBe(303)
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })

@@ -8,8 +8,10 @@ import {
   type Tokens,
 } from '../../../src/connect/index.ts'
 import { testConnection } from '../../../src/web/pages/connection-actions.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp, startAll } from '../../support/app.ts'
 import { connectionsOf, newUser, SCOPES, signedIn } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, consent, REF } from '../../support/vault.ts'
 
@@ -35,9 +37,12 @@ test('a platform that refuses access without saying why: 409, and a card with si
     { status: 'revoked', revokedAt: called.json().revokedAt },
   ])
   const { text } = await visitor.get(`${app.url}/connections`)
-  expect(text).toMatch(/<dt>Access refused<\/dt>\s*<dd><time[^>]*datetime="20/)
-  expect(text.match(/<button name="do" class="primary">(.*?)<\/button>/g)?.join()).toContain('Reconnect')
-  expect(text).toContain('<button name="do">Check now</button>')
+  const [, since] = text.split(`<dt>${shown(texts.connection.accessRefused)}</dt>`)
+  expect(since).toMatch(/^\s*<dd><time[^>]*datetime="20/)
+  expect(text.match(/<button name="do" class="primary">(.*?)<\/button>/g)?.join()).toContain(
+    shown(texts.connection.reconnect),
+  )
+  expect(text).toContain(`<button name="do">${shown(texts.connection.checkNow)}</button>`)
 })
 
 test('an outage offers Reconnect as well, once the API has rejected the access token', async () => {
@@ -48,8 +53,8 @@ test('an outage offers Reconnect as well, once the API has rejected the access t
     { status: 'degraded', canReconnect: true, canTest: true },
   ])
   const { text } = await visitor.get(`${app.url}/connections`)
-  expect(text).toContain('<button name="do" class="primary">Test this connection</button>')
-  expect(text).toContain('<button name="do">Reconnect</button>')
+  expect(text).toContain(`<button name="do" class="primary">${shown(texts.connection.test)}</button>`)
+  expect(text).toContain(`<button name="do">${shown(texts.connection.reconnect)}</button>`)
 })
 
 test('Check now asks for a new token first, although refreshing is paused', async () => {
@@ -76,12 +81,8 @@ test('a connection without a refresh token says on its card and in the log when 
   const granted = { scopes: SCOPES, refreshToken: undefined, expiresIn: 3600 }
   const { visitor } = await withUnknownTokens(granted)
   const [{ summary, status }] = await connectionsOf(app, visitor)
-  expect({ status, summary }).toEqual({
-    status: 'active',
-    summary: expect.stringMatching(
-      /^Ready to use until 20\d\d-\d\d-\d\dT[\d:.]+Z\. The platform does not let the app renew this access/,
-    ),
-  })
+  const [until = ''] = /20\d\d-\d\d-\d\dT[\d:.]+Z/.exec(summary) ?? []
+  expect({ status, summary }).toEqual({ status: 'active', summary: texts.summary.readyUntil(until) })
   const line = app.logLines.findLast((text) => text.includes('no refresh token')) ?? '{}'
   expect(JSON.parse(line)).toMatchObject({
     level: 'warn',
@@ -94,7 +95,7 @@ test('a connection without a refresh token whose time is over says so, and not t
   const { vault } = app.services.connect
   await vi.waitFor(() => expect(vault.accessToken(ref)).rejects.toMatchObject({ code: 'connection_revoked' }))
   expect(await connectionsOf(app, visitor)).toMatchObject([
-    { status: 'revoked', revokedReason: expect.stringContaining('limited time') },
+    { status: 'revoked', revokedReason: texts.revocation.expired },
   ])
 })
 

@@ -1,9 +1,11 @@
 import { Router } from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type OwnSignIn, signIn } from '../../../src/web/sign-in/user.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, connectionsOf, signedIn } from '../../support/flow.ts'
 import { ownSignIn } from '../../support/own-sign-in.ts'
+import { shown } from '../../support/pages.ts'
 
 /** All people of Acme have the same connections. */
 const asTeam: OwnSignIn = async (options) => ({
@@ -23,13 +25,13 @@ afterAll(() => app.close())
 test('the people of a team read that they share connections, before they connect and afterwards', async () => {
   const ann = await signedIn(app, 'Ann')
   expect((await ann.get(`${app.url}/connect`)).text).toContain(
-    'signed in as Ann, and everyone at Acme will share',
+    shown(texts.connectPage.signedInAs('Ann', 'Acme')),
   )
   await connected(app, { name: 'Ann' })
   const bob = await signedIn(app, 'Bob')
   const list = (await bob.get(`${app.url}/connections`)).text
-  expect(list).toContain('Everyone at Acme shares these connections.')
-  expect(list).toMatch(/<dt>Connected by<\/dt><dd>Olivia Hart/)
+  expect(list).toContain(shown(texts.connections.shared('Acme')))
+  expect(list).toContain(`<dt>${shown(texts.connection.connectedBy)}</dt><dd>Olivia Hart`)
 })
 
 test('the question before a disconnect tells who connected the business, and that colleagues lose it', async () => {

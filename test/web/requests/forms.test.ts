@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { requestContext } from '../../../src/connect/index.ts'
 import { createLog } from '../../../src/runtime/log.ts'
+import { format } from '../../../src/web/pages/format.ts'
 import { sessionCookie } from '../../../src/web/sign-in/session.ts'
 import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -102,7 +104,7 @@ describe('a rejected form', () => {
       form: { name: ' ', returnTo: '/connections' },
     })
     expect(page.status).toBe(400)
-    expect(page.text).toContain('Enter a name of 1 to 100 characters')
+    expect(page.text).toContain(shown(format.capital(texts.signIn.nameRule)))
     expect(page.text).toContain('name="returnTo" value="/connections"')
   })
 
@@ -127,7 +129,7 @@ describe('a form that is sent after the session has ended', () => {
     const headers = { referer: app.url + page }
     const answer = await user.post(at('/probe'), { form: { name: 'Nora Typed' }, headers })
     expect(answer.status).toBe(401)
-    expect(answer.text).toContain('You were signed out. Your changes weren&#39;t saved.')
+    expect(answer.text).toContain(shown(texts.signIn.notSaved))
     expect(answer.text).not.toContain('Nora Typed')
     expect(answer.text).toContain(`name="returnTo" value="${page}"`)
     const form = { name: 'away', returnTo: page }
@@ -157,8 +159,8 @@ test('a page that waits for the platform says when to try again, and leaves it t
   await app.fault('probe', '429', 10)
   const page = await visitor.get(at('/probe'))
   expect(page.headers.get('refresh')).toBeNull()
-  expect(page.text).toContain(`Please try again in ${page.headers.get('retry-after')} s.`)
-  expect(page.text).toContain('href="/connections/harbour-homes/probe">Try again')
+  expect(page.text).toContain(shown(texts.tryAgain(Number(page.headers.get('retry-after')))))
+  expect(page.text).toContain(`href="/connections/harbour-homes/probe">${shown(texts.errorPage.tryAgain)}`)
 })
 
 describe('an error page', () => {
@@ -200,7 +202,7 @@ test('the error page of an action that failed on the platform leads back to the 
   const headers = { referer: `${app.url}/connections?q=1` }
   const page = await owner.post(at('/refresh'), { headers })
   expect(page.status).toBe(503)
-  expect(page.text).toContain('href="/connections?q=1">Try again')
+  expect(page.text).toContain(`href="/connections?q=1">${shown(texts.errorPage.tryAgain)}`)
 })
 
 describe('the id of a request', () => {

@@ -9,8 +9,10 @@ import { createApp, partsOf } from '../../../src/app.ts'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { localPath } from '../../../src/web/requests/return-to.ts'
 import { sessionCookie } from '../../../src/web/sign-in/session.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp, startAll } from '../../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { routesOf } from '../../support/routes.ts'
 import { createVisitor } from '../../support/visitor.ts'
 
@@ -216,13 +218,13 @@ describe('a session store that fails', () => {
     for (const path of ['//evil.example/x', '/.//evil.example/x']) {
       const { status, text } = await visitor.get(app.url + path)
       expect(status, path).toBe(503)
-      expect(text, path).toContain('href="/connections">Try again')
+      expect(text, path).toContain(`href="/connections">${shown(texts.errorPage.tryAgain)}`)
     }
     const callback = await visitor.get(`${app.url}/Connect/callback?code=secret&state=x`)
     const location = '/connect/failed?error=exchange_incomplete'
     expect([callback.status, callback.headers.get('location')]).toEqual([303, location])
     expect((await visitor.get(`${app.url}/connections?connected=x`)).text).toContain(
-      'href="/connections?connected=x">Try again',
+      `href="/connections?connected=x">${shown(texts.errorPage.tryAgain)}`,
     )
   })
 

@@ -246,7 +246,7 @@ test('sign-in is 503 while the provider does not answer, and works when it does'
   const { app, choices, logIn, close } = await startBoth({ isDown: true })
   const { page } = await logIn()
   expect(page.status).toBe(503)
-  expect(page.text).toContain('The sign-in service isn&#39;t responding')
+  expect(page.text).toContain("The sign-in service isn't responding")
   choices.isDown = false
   expect(await signedInAs(app, (await logIn()).visitor)).toBe('ann@ridgeline.example')
   await close()
