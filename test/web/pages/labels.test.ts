@@ -81,7 +81,7 @@ describe('the form for a name', () => {
     const form = { connection: 'harbour-homes', label: 'Second', shown: '' }
     const late = await visitor.post(at, { form })
     expect(late.status).toBe(409)
-    expect(late.text).toContain(texts.errors.label_changed.title)
+    expect(late.text).toContain(texts.errors.label_changed.detail)
     expect(late.text).toMatch(/<h2[^>]*>First</)
     expect(late.text).toMatch(/name="label"[^>]* value="Second"/)
     expect((await visitor.post(at, { form, ...JSON_TYPE })).json()).toMatchObject({
