@@ -25,8 +25,8 @@ import { sessions } from './web/sign-in/session.ts'
 import { requireUser, signedInOnly } from './web/sign-in/user.ts'
 
 /**
- * Returns the links of the features of which a scope was granted, or that need none. So a builder sees no links for suppliers. If
- * the platform does not report the granted scopes, returns the links of all features.
+ * Returns the links of each feature that needs no scope, or of whose scopes at least one was granted. If the platform does not
+ * report the granted scopes, returns the links of all features.
  */
 async function linksOf(
   userId: string,

@@ -14,7 +14,7 @@ const { git, tryGit, filesOf } = repository
 const namesIn = (commit: string) => featureFolders(filesOf(commit)).map(nameOf)
 const manifestOf = (commit: string): Manifest => JSON.parse(git('show', `${commit}:package.json`))
 
-/** Files that are the product's own since `init`, and files that programs write as a whole. */
+/** Files that belong to the product since `init`, and files that a program writes completely. */
 const OWN =
   /^((README|CHANGELOG|docs\/(assumptions|([a-z-]+\/)?configuration))\.md|package(-lock)?\.json|\.env\.example)$/
 /** How the branch of an update begins. */
@@ -22,7 +22,10 @@ const BRANCH = 'starter-'
 const next = (branch: string) =>
   `To go on: resolve what "git status" lists as unmerged, run npm install, npm run docs and npm test, commit, and merge the branch. To give up: git add -A && git reset -q --hard && git switch -q - && git branch -D ${branch} && npm install`
 
-/** The commit up to which the product has the starter. Without its history, as from a ZIP file, the files it began with tell. */
+/**
+ * The latest commit of the starter that the product contains. A product without the starter's history, for example from a ZIP
+ * file, is recognized by the hash of the files that it began with (`tree`).
+ */
 function baseOf(theirs: string, tree: string, source: string): string {
   const commits = git('log', '--format=%T %H', theirs).split('\n')
   const [, beginning] = commits.find((line) => line.startsWith(tree))?.split(' ') ?? []

@@ -10,7 +10,7 @@ export function withTimeout<T>(
   onTimeout = () => new Error(`no answer within ${ms} ms`),
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Node reads what has arrived between a timer and the next immediate.
+    // Between a timer and the next immediate, Node reads the data that has arrived.
     const timer = setTimeout(() => setImmediate(() => reject(onTimeout())), ms)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
@@ -19,7 +19,7 @@ export function withTimeout<T>(
 /** The shortest pause, in ms, even if there is news. */
 const LEAST_MS = 20
 
-/** Ends the pauses of everybody who listens, each time there is news, until `end` is called. */
+/** Ends the pauses of all listeners each time there is news, until `end` is called. */
 export class News {
   isOver = false
   #next = new AbortController()

@@ -10,7 +10,7 @@ export interface PageData {
   title: string
   /** Who is logged in, for the header. */
   account?: Account | undefined
-  /** A page that only asks for a decision, and has no navigation. */
+  /** Whether the page only asks for a decision. Such a page has no navigation. */
   isDecision?: boolean
   [name: string]: unknown
 }

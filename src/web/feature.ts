@@ -30,7 +30,7 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
     readonly assumptions: readonly Assumption[]
     readonly paths?: Readonly<Record<string, PathOf>>
   }
-  /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
+  /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used, or else the first feature. */
   readonly connectionTest?: ConnectionTest
   /** Whether it calls `emailOf`. If it does, a sign-in by OpenID Connect keeps the addresses of users. */
   mailsUsers?(settings: Settings): boolean

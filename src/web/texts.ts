@@ -39,7 +39,7 @@ const FAILED_THERE = unfinished(
 const REJECTED_APP: ErrorText = {
   title: 'The platform rejected this app',
   detail:
-    "The platform doesn't accept this app's credentials or the permissions that it asks for. You can't fix this, and trying again won't help: this app's developers have to, and the error has been logged for them. Nothing was stored.",
+    "The platform doesn't accept this app's credentials or the permissions that it asks for. Only this app's developers can fix this, and the error has been logged for them. Trying again won't help. Nothing was stored.",
 }
 const ENDED: ErrorText = {
   title: 'Access has ended',
@@ -75,7 +75,7 @@ export const texts = {
   pager: {
     pages: 'Pages',
     noEntries: (total: number | null) =>
-      total === null ? 'No entries here' : `No entries here; ${total} in all`,
+      total === null ? 'No entries on this page' : `No entries on this page; ${total} in total`,
     repeated: 'The platform sent the previous page again, so the rest of the list cannot be shown.',
     firstPage: 'First page',
     range: (from: number, to: number, total: number | null) =>
@@ -128,7 +128,7 @@ export const texts = {
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
     notSaved: "You were signed out. Your changes weren't saved.",
     signedOutWhileConnecting:
-      "You're no longer signed in, so the business was not connected. Sign in and connect it again.",
+      "You're no longer signed in, so the business was not connected. Sign in, and then connect it.",
     cookiesBlocked:
       'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
     notPending: 'This sign-in was started in another browser, took too long, or has already been completed.',
@@ -261,7 +261,7 @@ export const texts = {
     ended: (time: string) =>
       `Access ended on ${time}. Someone ended it on the platform, or it expired. Reconnect to continue.`,
     refused: (time: string) =>
-      `The platform has refused access since ${time}. It has probably ended there. Reconnect to continue.`,
+      `The platform has refused access since ${time}. Access has probably ended there. Reconnect to continue.`,
     missing: (scopes: readonly string[]) =>
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
@@ -317,7 +317,7 @@ export const texts = {
     data: 'Nothing is deleted on the platform. You can connect the business again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',
-    /** For a connection whose access has ended already. */
+    /** For a connection whose access has already ended. */
     remove: {
       title: (name: string) => `Remove ${isolated(name)}?`,
       lead: 'Its access has ended. This removes it from your connections here.',

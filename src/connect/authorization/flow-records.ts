@@ -40,7 +40,7 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** Resolves to the flows of a session. If they cannot be decrypted, resolves to none, and the user starts again. */
+  /** Resolves to the flows of a session. If they cannot be decrypted, resolves to no flows, so the user has to start again. */
   async read(browser: BrowserSession): Promise<FlowRecord> {
     const key = this.#key(browser)
     return this.#parse(key, await this.#store.get(key))

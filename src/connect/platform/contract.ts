@@ -64,7 +64,7 @@ export const bxcontextSchema = z
 /** assumed: the most characters that a token or a code has. RFC 6749 sets no limit (section 4.1.2). */
 export const MAX_TOKEN_LENGTH = 16_384
 
-/** assumed: a token is visible ASCII (RFC 6750 section 2.1 allows less), so that any header can carry it. */
+/** assumed: a token is visible ASCII (RFC 6750 section 2.1 allows fewer characters), so that any header can carry it. */
 export const tokenSchema = z
   .string()
   .max(MAX_TOKEN_LENGTH)

@@ -45,7 +45,7 @@ export class InvalidGrantError extends PlatformError {
   }
 }
 
-/** The API answered 403: the grant does not cover the call (RFC 6750 section 3.1). `scopes`: the missing ones, if known. */
+/** The API answered 403: the grant does not cover the call (RFC 6750 section 3.1). `scopes`: the missing scopes, if known. */
 export class InsufficientScopeError extends PlatformError {
   readonly code = 'insufficient_scope'
   readonly status = 403

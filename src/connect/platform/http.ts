@@ -54,7 +54,7 @@ export interface HttpOptions {
   deadlineMs?: number
   /** The most connections to one origin. */
   connections?: number
-  /** The forward proxies; null (the default): none. */
+  /** The forward proxies; null, the default, for none. */
   proxies?: Proxies | null
   /** The origins that requests go to instead of the public ones. */
   internalUrls?: InternalUrls

@@ -127,7 +127,7 @@ function consentUrl(options: OAuthOptions, authUrl: string, request: ConsentRequ
   return url
 }
 
-/** The parameters of the consent url that the flow sets; null: this app does not send it. */
+/** The parameters of the consent url that the flow sets. A parameter that is null is not sent. */
 const flowParameters = (
   { platform, scopes, pkce, clientId }: Pick<OAuthOptions, 'platform' | 'scopes' | 'pkce' | 'clientId'>,
   { bxcontext, state, codeVerifier, redirectUri }: ConsentRequest,

@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 500
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**
- * A connection that recovers automatically, in all modes of Redis in the same way. It is opened in the background, and its servers
+ * A connection that recovers automatically, the same way in all modes of Redis. It is opened in the background, and its servers
  * are watched. Another connection takes its place if a server fails, falls silent or is no master any more, or if the Sentinels
  * name another master. The new connection finds the master through the Sentinels, the other nodes of the cluster, or the name of
  * the server.
@@ -41,9 +41,9 @@ export class RedisConnection {
   }
 
   /**
-   * Resolves to the answer to a command. If another server becomes the master in the meantime, repeats the command there. During a failover,
-   * a write waits first. Throws `StoreUnavailableError` if Redis fails or does not answer in time; Redis may still execute the command
-   * later.
+   * Resolves to the answer to a command. If another server becomes the master before it answers, repeats the command there.
+   * During a failover, a write waits first. Throws `StoreUnavailableError` if Redis fails or does not answer in time; Redis may
+   * still execute the command later.
    */
   async run<T>(command: (servers: Servers) => Promise<T>, isWrite = false): Promise<T> {
     const until = performance.now() + COMMAND_MS

@@ -74,7 +74,7 @@ async function ask(client: Client, sentinel: URL, news: News) {
     await client.subscribe(['+try-failover', '+switch-master'], () => news.tell())
   }
   const name = sentinel.pathname.slice(1)
-  // The second command names a new master earlier. In this order, an address never comes with the epoch of a later master.
+  // After a failover, the second command names the new master before the first command does. In this order, an address never comes with the epoch of a later master.
   const [{ 'config-epoch': epoch, flags = '', ...former }, [host, port]] = await Promise.all([
     client.sendCommand<Record<string, string>>(['SENTINEL', 'MASTER', name]),
     client.sendCommand<[string, string]>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]),

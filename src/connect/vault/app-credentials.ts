@@ -42,7 +42,7 @@ export class AppCredentials {
   /** Resolves or rejects like `answer`, which comes from the token endpoint, and first notes what it says about the credentials. */
   async noting<T>(answer: Promise<T>): Promise<T> {
     const areRefused = await answer.then(() => false, refusesCredentials)
-    // If the store fails, the next answer says it again.
+    // If the store fails, the next answer of the platform is noted instead.
     if (areRefused !== null) await this.note(areRefused).catch(() => {})
     return answer
   }

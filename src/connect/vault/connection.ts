@@ -95,7 +95,7 @@ export const NO_RECORD: ConnectionRecord = { version: 1, rev: '', begun: 0, cons
 
 /** How long a record without a connection is kept, in ms. */
 export const NONE_TTL_MS = 3_600_000
-/** A token is refreshed at most once in this time, in ms, unless it lives for less. */
+/** A token is refreshed at most once in this time, in ms. If it lives for less, but more than 1 s, its life counts instead. */
 const REFRESH_INTERVAL_MS = 5_000
 /** How long before its end a token is refreshed in the background, in ms; at most a fifth of its life. */
 const REFRESH_MARGIN_MS = 60_000
@@ -394,7 +394,7 @@ export function pauseOf(record: ActiveRecord, now: number, manual = false): numb
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
 export const isDue = ({ refreshAt }: ActiveRecord, now: number) => refreshAt !== null && refreshAt <= now
 
-/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, unless it lives for less. */
+/** How long until the token may be refreshed again, in ms. See `REFRESH_INTERVAL_MS`. */
 export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
   if (refreshes === 0) return 0
   const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt
@@ -452,7 +452,10 @@ export function endOf(record: ConnectionRecord, now: number): { at: number; reas
 /** This scope asks for a refresh token (OpenID Connect Core 1.0, section 11). It is not a permission that users grant. */
 const OFFLINE_ACCESS = 'offline_access'
 
-/** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
+/**
+ * Requested scopes that were not granted, unless the API has accepted a call for them, and scopes whose absence made the API refuse
+ * a call.
+ */
 export function missingScopesOf(record: ConnectionRecord, requestedScopes: readonly string[]): string[] {
   if (record.status !== 'active') return []
   const { scopes, missing, accepted } = record

@@ -215,7 +215,7 @@ export class Vault {
   }
 
   /**
-   * A text that changes when a page with these connections should be made again. Decrypts nothing. It may be a second old.
+   * A text that changes when a page with these connections should be made again. Decrypts nothing. The text may be a second old.
    * `bxcontexts`: those on the page.
    */
   async version(userId: string, bxcontexts: readonly string[]): Promise<string> {
@@ -554,7 +554,7 @@ export class Vault {
   }
 }
 
-/** Throws any error but `DecryptionError`. */
+/** Describes a connection whose record cannot be decrypted. Throws `error` if it is not a `DecryptionError`. */
 function unreadableOr({ bxcontext }: ConnectionRef, error: unknown): UnreadableConnection {
   if (error instanceof DecryptionError) return unreadable(bxcontext, error)
   throw error

@@ -2,7 +2,7 @@ import type { Step, Topic } from './flow.ts'
 
 type Page = Pick<Step, 'topic' | 'to' | 'title'>
 
-/** The pages of the platform that a browser is on after these steps. */
+/** The page of the platform that the browser shows after each of these steps. */
 const PAGES: Partial<Record<Topic, Page>> = {
   to_start_page: {
     topic: 'platform_start',

@@ -20,8 +20,8 @@ export interface ConnectionJson {
   canTest: boolean
   scopes: readonly string[] | null
   /**
-   * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made
-   * the platform reject a call.
+   * Requested scopes that were not granted, if the platform reports the granted scopes, unless its API has accepted a call for
+   * them. Also scopes whose absence made the platform refuse a call.
    */
   missingScopes: readonly string[]
   expiresAt: string | null

@@ -9,7 +9,7 @@ export const noticeSchema = z.object({
   link: z.object({ href: z.string(), label: z.string() }).optional(),
   /** The bxcontext of the business that can be connected again. */
   connectAgain: z.string().optional(),
-  /** Details for developers, which the page shows folded. */
+  /** Details for developers, which the page shows collapsed. */
   details: z.string().optional(),
 })
 export type Notice = z.infer<typeof noticeSchema>

@@ -133,7 +133,7 @@ function percentOf(before: number, after: number): number | null {
   return percent === 0 ? Math.sign(after - before) / 10 : percent
 }
 
-/** A spreadsheet that takes codes for numbers drops their leading zeros: the old codes are missing, and others are new. */
+/** A spreadsheet that reads codes as numbers drops their leading zeros. Then the old codes are missing, and shorter codes are new. */
 function zerosLost(missing: readonly Item[], added: ReadonlyMap<string, Item>): Question[] {
   const lost = missing.flatMap(({ code }) => {
     const item = added.get(keyOf(code).replace(/^0+(?=.)/, ''))

@@ -132,7 +132,7 @@ export const texts = {
       `The platform completed the import with ${arrived} of the ${sent} items that were sent. ${said}`.trim(),
     unclear: (said: string) =>
       `The platform answered, but we could not tell whether all items arrived. It said: ${said}`,
-    problems: (said: string) => `The platform says that there were problems: ${said}`,
+    problems: (said: string) => `The platform reported problems: ${said}`,
     stillProcessing: (said: string) =>
       `All items were sent, but the platform has not completed the import: ${said}`,
   },

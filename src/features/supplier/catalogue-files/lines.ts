@@ -75,7 +75,7 @@ function decoderFor(start: Uint8Array): TextDecoder {
 /** The separator of a file: the first of comma, semicolon and tab in its first line. */
 export const separatorOf = (line: string): string => /[,;\t]/.exec(line)?.[0] ?? ','
 
-/** The cells of a line without the blanks around them. `broken`: where a quoted cell doesn't end as it must. */
+/** The cells of a line, without surrounding blanks. `broken`: a quoted cell that doesn't end correctly. */
 export interface Cells {
   cells: string[]
   broken?: { kind: 'quoteOpen' | 'textAfterQuote'; found: string }

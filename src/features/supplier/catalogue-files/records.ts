@@ -172,8 +172,9 @@ export class Records {
   }
 
   /**
-   * Starts the import of a file whose difference was looked at: it has this `code`, and its questions were confirmed. Throws
-   * `ImportError` (409) if it is another file or difference by now, and `invalid_input` (400) if a question is not confirmed.
+   * Starts the import of a file after a person has seen its difference. `code`: the code of that difference. `isConfirmed`: whether
+   * the person has confirmed its questions. Throws `ImportError` (409) if the file or the difference has changed since, and
+   * `invalid_input` (400) if a question is not confirmed.
    */
   async start(job: Import, code: string, isConfirmed: boolean): Promise<Import> {
     const difference = await this.difference(job)

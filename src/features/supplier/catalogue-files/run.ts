@@ -42,8 +42,9 @@ const UPLOAD_MS = 60_000
 const [COMPLETION_MS, MAX_POLL_MS] = [3_600_000, 10_000]
 
 /**
- * Sends the items, with retries and increasing pauses, until the platform reports the import as completed. Throws `ImportError` (502), the errors of calls whose retries have timed out, those
- * of `batchAt`, and the signal's reason if aborted. The platform keeps the items that it has accepted.
+ * Sends the items, with retries and increasing pauses, until the platform reports the import as completed. Throws `ImportError`
+ * (502), the errors of calls whose retries have timed out, those of `batchAt`, and the signal's reason if aborted. The platform
+ * keeps the items that it has accepted.
  */
 export async function sendAll(options: RunOptions): Promise<Outcome> {
   const run = new Run(options)

@@ -43,7 +43,7 @@ export class Sender {
     const { records, log } = this.#options
     while (!shutdownSignal.aborted) {
       const jobs = await records.list().catch(({ code }) => {
-        log.warn({ code }, 'imports could not be looked for; retrying')
+        log.warn({ code }, 'the list of imports could not be read; retrying')
         return []
       })
       for (const job of jobs) if (isUnderWay(job)) void this.send(job.catalogueId)
@@ -51,7 +51,7 @@ export class Sender {
     }
   }
 
-  /** Sends the import of a catalogue to its end, unless another process does. Resolves when this process does no more for it. */
+  /** Sends the import of a catalogue to its end, unless another process does. Resolves when this process has stopped working on it. */
   send(catalogueId: string): Promise<void> {
     const working = this.#working.get(catalogueId)
     if (working) return working

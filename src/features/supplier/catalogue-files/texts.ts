@@ -91,9 +91,9 @@ export const expectations = {
 /** `suggestion`: the column that may be meant; `others`: the columns that the file doesn't have. */
 export const unknownColumn = (suggestion: string | undefined, others: readonly string[]): Expectation => ({
   expected: suggestion
-    ? `a column of the template: rename it to ${suggestion} if it is that, or delete it`
+    ? `a column of the template: rename it to ${suggestion} if you mean that column, or delete it`
     : others.length > 0
-      ? `a column of the template: rename it to ${new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(others)} if it is that, or delete it`
+      ? `a column of the template: rename it to ${new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(others)} if you mean that column, or delete it`
       : 'a column of the template: delete it',
   cure: `The columns of the template are ${TEMPLATE}.`,
 })
@@ -133,7 +133,7 @@ export const texts = {
     manyItems: `This file contains more than ${count(BOUNDS.items)} items. Split it into several catalogues.`,
     manyLines: `This file contains more than ${count(BOUNDS.lines)} lines. Delete the blank lines.`,
     longLine: (line: number) =>
-      `Line ${count(line)} is longer than ${count(BOUNDS.lineLength)} characters. Check the line ends of this file.`,
+      `Line ${count(line)} is longer than ${count(BOUNDS.lineLength)} characters. Check the line endings of this file.`,
     manyCells: (line: number) =>
       `Line ${count(line)} contains more than ${BOUNDS.cells} cells. Delete the columns that the template doesn't have.`,
   },

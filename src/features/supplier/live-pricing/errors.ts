@@ -21,7 +21,10 @@ const API_ERRORS = {
   stores_unavailable: { status: 503, detail: 'Store data is temporarily unavailable.' },
 } as const
 
-/** The errors that only the token endpoint has, by their code in RFC 6749 section 5.2. */
+/**
+ * The errors that only the token endpoint returns, by their code in RFC 6749 section 5.2; `temporarily_unavailable` is from
+ * section 4.1.2.1.
+ */
 const TOKEN_ERRORS = {
   invalid_request: {
     status: 400,

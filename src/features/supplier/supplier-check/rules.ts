@@ -41,7 +41,7 @@ const SEARCH_RULES: Rules = {
   'search.array': {
     given: [
       '4.1',
-      'GET /stores/nearest returns a JSON array of stores, here of those near a place with one.',
+      'GET /stores/nearest returns a JSON array of stores, with at least one store near the place in your file.',
     ],
     needs: 'token.issued',
     check: judge(

@@ -12,7 +12,7 @@ async function* repeated(start: string, text: string, megabytes: number): AsyncG
 }
 
 const longLine = (line: number) =>
-  `Line ${line} is longer than 64,000 characters. Check the line ends of this file.`
+  `Line ${line} is longer than 64,000 characters. Check the line endings of this file.`
 const MANY_LINES = 'This file contains more than 200,000 lines. Delete the blank lines.'
 const MANY_ITEMS = 'This file contains more than 100,000 items. Split it into several catalogues.'
 const NO_ITEMS = 'This file contains no items: each line after the column names is an item.'

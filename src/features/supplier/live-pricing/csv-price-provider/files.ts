@@ -98,7 +98,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     }),
     key: ['date', 'store', 'state', 'opens'],
   },
-  // Any other column is a problem, because it may say what the price means.
+  // Any other column is a problem, because it may change the meaning of the price.
   items: {
     cells: z.object({
       code: id,

@@ -21,7 +21,7 @@ function reject(res: Response): void {
   res.status(401).json({ isSuccessful: false, message })
 }
 
-/** The account whose API key a body has, with the other fields of the body. */
+/** Reads the body of a request. `account`: the account with this email and API key. */
 function readBody(body: unknown) {
   const { email, apiKey, tenantId, refreshToken } = Object(body)
   const account = ACCOUNTS.find((known) => known.email === email && apiKey === API_KEY)
