@@ -3,7 +3,7 @@
  * is an `.env` for the sandbox, the demo uses its settings. It keeps its data in `.demo`, apart from that of the app.
  */
 
-import { loadFeatures } from './features/load.ts'
+import { loadFeatures, loadTools } from './features/load.ts'
 import { loadEnvFile } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
@@ -17,6 +17,7 @@ try {
   const settings = await sandboxSettings(process.env)
   const features = await loadFeatures()
   const config = configOf({ LOG_LEVEL: 'info', ...demoEnv(process.env, settings) }, features)
+  for (const prepare of (await loadTools('demo')).values()) await prepare(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, features, createLog(config.logLevel, readableLog()))
   print(

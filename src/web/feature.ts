@@ -131,6 +131,8 @@ export interface Gauge {
 export interface Tools<Settings = unknown> {
   /** Checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
   check?(): Tool<(context: CheckContext, settings: Settings) => Promise<Finding[]>>
+  /** Prepares its files in `DATA_DIR` for `npm run demo`. */
+  demo?(): Tool<(dataDir: string) => Promise<void>>
   /** Its figures of this process for `/metrics`. */
   gauges?(): Tool<(deps: FeatureDeps, settings: Settings) => Promise<Gauge[]>>
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */

@@ -9,14 +9,11 @@ export default {
   needs: ['builder-requests', 'catalogues'],
   settings: livePricingSettings,
   contract: { assumptions: ASSUMPTIONS },
+  demo: () => import('./demo.ts'),
   async create({ config, log }, settings) {
     if (settings.clients.length === 0) return {}
     // Loaded only where it is served.
     const { livePricing } = await import('./routes.ts')
-    if (config.platform.sandboxUrl) {
-      const { loadSamples } = await import('./sample-prices.ts')
-      await loadSamples(config.dataDir)
-    }
     const { path, router, provider } = livePricing(config, settings, log)
     return { serverRoutes: [{ path, router }], stop: async () => provider.close?.() }
   },

@@ -4,8 +4,8 @@ import { openPriceList, priceListFolder } from './csv-price-provider/price-list.
 
 const SAMPLE = fileURLToPath(new URL('./sample', import.meta.url))
 
-/** Loads the sample prices for the sandbox's builders, unless prices are loaded already. */
-export async function loadSamples(dataDir: string): Promise<void> {
+/** Loads the sample prices, unless prices are loaded already. */
+export default async function prepareDemo(dataDir: string): Promise<void> {
   const folder = priceListFolder(dataDir)
   const live = openPriceList(folder)
   const isLoaded = live.loaded()
