@@ -192,7 +192,7 @@ test('a sign-in of your own: the email goes to the address that it names', async
 test('in the demo, the sandbox shows the mail, with its link', async () => {
   const app = await start((await sandboxSettings({})).shared)
   const visitor = await connected(app, { name: '<b>Ann (2)</b>' })
-  expect((await visitor.get(`${app.platform}/mails`)).text).toContain('No mail yet.')
+  expect((await visitor.get(`${app.platform}/mails`)).text).toContain('No email yet.')
   await app.sandbox('revoke')
   await aMinuteApart(() => visitor.get(app.url + PROBE))
   const page = async () => (await visitor.get(`${app.platform}/mails`)).text

@@ -40,10 +40,11 @@ export function createCatalogues(sql: Sql) {
     },
     /** Whether builders may pick items (specification 1.2): an import has ended well, or it is a sample without imports. */
     isPublished(id: string): boolean {
-      const imports = sql.all('SELECT completes_at, failed FROM imports WHERE catalogue = ?', id)
+      const imports = sql.all('SELECT completes_at, ended FROM imports WHERE catalogue = ?', id)
       if (imports.length === 0) return generatedCatalogue(id) !== undefined
       return imports.some(
-        (row) => !row.failed && row.completes_at !== null && Number(row.completes_at) <= Date.now(),
+        (row) =>
+          row.ended !== 'Failed' && row.completes_at !== null && Number(row.completes_at) <= Date.now(),
       )
     },
   }

@@ -35,7 +35,7 @@ test('a mail is shown as text, the latest first, with its web addresses as links
   )
   expect(shown).not.toContain('href="javascript')
   await fetch(`${sandbox.url}/sandbox/reset`, { method: 'POST' })
-  expect(await page()).toContain('No mail yet.')
+  expect(await page()).toContain('No email yet.')
 })
 
 test('what is no mail, or comes from another website, is refused', async () => {
