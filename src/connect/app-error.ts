@@ -1,7 +1,7 @@
 export interface AppErrorOptions {
   /** When to retry, in ms from now. */
   retryAfterMs?: number | undefined
-  /** What happened, for the log only: callers never see it. */
+  /** The cause, for the log only. Callers never see it. */
   reason?: string | undefined
   /** The field of the input or of an answer that is invalid. */
   field?: string | undefined
@@ -10,7 +10,7 @@ export interface AppErrorOptions {
 }
 
 /**
- * The base class of all errors with a code. An error is built from chosen fields only and never wraps a response, a request or a
+ * The base class of all errors with a code. An error contains selected fields only. It never wraps a response, a request or a
  * library's error, because those contain tokens.
  */
 export abstract class AppError extends Error {
@@ -18,7 +18,7 @@ export abstract class AppError extends Error {
   abstract readonly code: string
   /** The HTTP status of this app's response. */
   abstract readonly status: number
-  /** A short summary for users (RFC 9457 section 3.1.3), who then also read the message. If null, pages have texts for the code. */
+  /** A short summary for users (RFC 9457 section 3.1.3), shown with the message. If null, pages have a text for the code. */
   abstract readonly title: string | null
   /** Tells an error handler of Express, as `http-errors` does, that callers may see the message (docs/guides.md). */
   readonly expose = true

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The user, connection, flow and request that some work belongs to, for log lines and listeners. None of it is a secret. */
+/** The user, connection, flow and request of the current work, for log lines and listeners. It contains no secrets. */
 export interface WorkContext {
   userId?: string
   bxcontext?: string
@@ -10,7 +10,7 @@ export interface WorkContext {
   requestId?: string
 }
 
-/** The current HTTP request, and its connect flow as soon as it is known: every log line of the request carries both ids. */
+/** The current HTTP request, and its connect flow once that is known. Every log line of the request includes both ids. */
 export const requestContext = new AsyncLocalStorage<{ requestId: string; flowId?: string }>()
 
 /** Notes that the current HTTP request belongs to this connect flow. */
@@ -22,7 +22,7 @@ export function noteFlow(flowId: string): void {
 /** The connection or flow of the current work. Everything that the work awaits inherits it. */
 export const workContext = new AsyncLocalStorage<WorkContext>()
 
-/** Returns what the current work belongs to, with what `about` adds. */
+/** Returns the context of the current work, extended by `about`. */
 export const contextOf = (about: WorkContext = {}): WorkContext => ({
   ...requestContext.getStore(),
   ...workContext.getStore(),

@@ -1,6 +1,6 @@
 /**
- * The core: connects accounts on the platform, keeps their tokens valid, and calls its API. It has four entries: this one,
- * `express.ts` (the routes of the connect flow), `stores.ts` (where it stores connections) and `errors.ts`.
+ * The core: connects accounts on the platform, keeps their tokens valid, and calls its API. Import it from four files: this one,
+ * `express.ts` (the routes of the connect flow), `stores.ts` (Redis and SQLite) and `errors.ts`.
  */
 import { FlowRecords } from './authorization/flow-records.ts'
 import { type Log, SILENT } from './log.ts'
@@ -13,7 +13,7 @@ import type { KeyValueStore } from './store/store.ts'
 import type { EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
-// The flow. Its routes for Express are in `express.ts`.
+// The connect flow. Its Express routes are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
 export { contextOf, noteFlow, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
@@ -94,20 +94,21 @@ export interface Connect {
   /** The connect flows of browser sessions. */
   readonly flows: FlowRecords
   /**
-   * Calls `listener` after each request to the token or revocation endpoint, and after each attempt of an API call. The exchange
-   * contains secrets: mask what you store, log or show. Errors of the listener have no effect. Returns a function that unsubscribes.
+   * Calls `listener` after each request to the token or revocation endpoint, and after each attempt of an API call. An exchange
+   * contains secrets: mask them before you store, log or show it. A listener's errors have no effect. Returns a function that
+   * unsubscribes.
    */
   onPlatformRequest(listener: ExchangeListener): () => void
   /**
-   * Waits for requests for tokens, and then at most `graceMs` until received tokens are stored. Closes the HTTP pools unless you
-   * passed them. The caller closes the store, which several platforms may share.
+   * Waits for pending token requests, and then at most `graceMs` until the received tokens are stored. Closes the HTTP pools unless
+   * you passed them. Close the store yourself, because several platforms may share it.
    */
   close(graceMs?: number): Promise<void>
 }
 
 /**
- * Creates the core: stores connections, keeps their tokens valid, and calls the platform's API. An app, a worker or a
- * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
+ * Creates the core: stores connections, keeps their tokens valid, and calls the platform's API. An app, a worker or a script needs
+ * only this; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
  *
  * @example
  * const store = await openRedis({ urls: [REDIS_URL] })

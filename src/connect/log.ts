@@ -1,4 +1,4 @@
-/** The logger of the core: pino, or any other whose methods take the fields before the message. Fields never contain a secret. */
+/** The core's logger: pino, or any logger whose methods take the fields before the message. Fields never contain a secret. */
 export interface Log {
   info: LogMethod
   warn: LogMethod

@@ -4,7 +4,7 @@ import { AppError } from './app-error.ts'
 export interface RetryOptions {
   /** How long to keep retrying, in ms; 5 minutes by default. */
   timeoutMs?: number
-  /** How often to try at most; as often as the time allows by default. */
+  /** The maximum number of attempts; limited only by the time by default. */
   attempts?: number
   /** The first pause, in ms; doubles each time, up to `maxPauseMs`. 500 by default. */
   pauseMs?: number
@@ -16,9 +16,9 @@ export interface RetryOptions {
 }
 
 /**
- * Retries idempotent work while it fails with an `AppError` of status 503 (the platform or the store is unavailable), with
- * exponential backoff and jitter, honouring the platform's `Retry-After`. Throws the last such error when the time or the attempts
- * are used up, any other error of `work` at once, and the signal's reason if aborted.
+ * Retries idempotent work while it fails with an `AppError` of status 503 (the platform or the store is unavailable). Waits with
+ * exponential backoff and jitter, and honours `Retry-After`. Throws the last such error when the time or the attempts run out.
+ * Throws any other error immediately, and the signal's reason if aborted.
  *
  * @example
  * await retry(() => store.set(key, value), { timeoutMs: 60_000 })
@@ -40,7 +40,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions = {
   }
 }
 
-/** Waits. If aborted, throws the signal's reason; `setTimeout` would throw an `AbortError` caused by it. */
+/** Waits. If aborted, throws the signal's reason, which `setTimeout` would wrap in an `AbortError`. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

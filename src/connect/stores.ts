@@ -1,6 +1,6 @@
 /**
- * Where the core stores connections: the port, its two adapters, and what is built on it. In the starter, the file
- * `test/support/store-contract.ts` has the tests that every adapter must pass.
+ * Where the core stores connections: the store interface, its two adapters, and helpers. In the starter, the file
+ * `test/support/store-contract.ts` contains the tests that every adapter must pass.
  *
  * @example
  * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `store-contract.ts`.
@@ -27,15 +27,15 @@ export {
 export { update } from './store/update.ts'
 
 /**
- * Waits until the store answers, because Redis connects in the background. Throws `StoreUnavailableError` if it does not within two
- * seconds.
+ * Waits until the store answers, because Redis connects in the background. Throws `StoreUnavailableError` if that takes longer than
+ * two seconds.
  */
 export const ready = (store: KeyValueStore): Promise<void> =>
   retry(() => store.ping(), { timeoutMs: 2_000, pauseMs: 100, maxPauseMs: 100 })
 
 /**
- * Opens the store on Redis: a single server, a cluster, or a master behind Sentinels. The client of Redis is loaded here, because
- * nothing needs it with SQLite. See `RedisOptions`.
+ * Opens the store on Redis: a single server, a cluster, or a master behind Sentinels. Only this function loads the Redis client, so
+ * an app with SQLite never loads it. See `RedisOptions`.
  */
 export async function openRedis(options: RedisOptions): Promise<RedisStore> {
   const redis = await import('./store/redis.ts')

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. An answer that has arrived by then counts, although
- * this process was too busy to read it. The work itself continues.
+ * Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. An answer that arrived in time counts even if this
+ * process was too busy to read it. The work itself continues.
  */
 export function withTimeout<T>(
   answer: Promise<T>,
@@ -10,7 +10,7 @@ export function withTimeout<T>(
   onTimeout = () => new Error(`no answer within ${ms} ms`),
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Between a timer and the next immediate, Node reads the data that has arrived.
+    // Between a timer and the next immediate, Node reads the data that has already arrived.
     const timer = setTimeout(() => setImmediate(() => reject(onTimeout())), ms)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
@@ -19,7 +19,7 @@ export function withTimeout<T>(
 /** The shortest pause, in ms, even if there is news. */
 const LEAST_MS = 20
 
-/** Ends the pauses of all listeners each time there is news, until `end` is called. */
+/** Ends the pauses of all listeners whenever there is news, until `end` is called. */
 export class News {
   isOver = false
   #next = new AbortController()
@@ -36,8 +36,8 @@ export class News {
   }
 
   /**
-   * Listens from now on. Returns a function that pauses for some ms, and shorter if there has been news since now. A pause keeps no
-   * process alive.
+   * Listens from now on. Returns a function that pauses for some ms, or shorter if news has arrived since this call. A pause
+   * doesn't keep the process alive.
    */
   listen(): (ms: number) => Promise<void> {
     const { signal } = this.#next

@@ -1,12 +1,12 @@
 /**
- * Step 3 of the connect flow. A request to the callback goes through these steps:
+ * Step 3 of the connect flow: the requests to the callback.
  *
  * 1. `handleCallback`: a visitor who is not signed in goes to the failure page.
  * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
  * 3. `exchange`: the first visit sends the code and stores the connection. Then `endFlow` stores the outcome in the flow.
- * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
+ * 4. Every visit redirects to the connections or to `FAILED_PATH`, so that the code disappears from the address bar.
  *    `redirectFailedCallback` does the same for unexpected errors.
- * 5. `showFailure`: the page of a failure, which can be opened again.
+ * 5. `showFailure`: shows the page of a failure, which can be reloaded.
  */
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import * as z from 'zod'
@@ -30,7 +30,7 @@ import { browserSession, type ConnectRoutesOptions } from './visit.ts'
 const CALLBACK_PATH = redirectUrls('')[1]
 const FAILED_PATH = '/connect/failed'
 
-/** Ends the flow of this callback, and redirects to the page of its outcome, whose address does not have the code. */
+/** Ends the flow of this callback, and redirects to the page of its outcome, whose address doesn't contain the code. */
 export const handleCallback =
   (options: ConnectRoutesOptions): RequestHandler =>
   async (req, res) => {
@@ -42,7 +42,7 @@ export const handleCallback =
     res.redirect(303, failedPath(outcome.failed, flow?.id))
   }
 
-/** Resolves to how the flow ended. */
+/** Resolves to the outcome of the flow. */
 async function endFlow(
   options: ConnectRoutesOptions,
   req: Request,
@@ -94,8 +94,8 @@ async function exchange(
 }
 
 /**
- * Shows how a flow failed. The address has the code of the failure and the id of the flow. The text for the code is ours. The id
- * counts only if this session has that flow, so a forged link can do no harm.
+ * Shows why a flow failed. The address contains the failure's code and the flow's id. A forged link is harmless: the texts are
+ * ours, and an id is ignored unless it belongs to a flow of this session.
  */
 export const showFailure =
   ({ connect, pages }: ConnectRoutesOptions): RequestHandler =>
@@ -103,7 +103,7 @@ export const showFailure =
     pages.requireUser(req)
     const { error: code, flow: id } = req.query
     if (!isFailureCode(code)) return res.redirect(303, '/connections')
-    // The page also works without the store, which may be what failed.
+    // The page also works without the store, because the store may be the cause.
     const record = await connect.flows.read(browserSession(req, pages)).catch(() => NO_FLOWS)
     throw new ConnectError(code, undefined, flowOf(record, String(id)))
   }
@@ -111,7 +111,7 @@ export const showFailure =
 const failedPath = (code: FailureCode, flow: string | undefined): string =>
   `${FAILED_PATH}?${new URLSearchParams({ error: code, ...(flow && { flow }) })}`
 
-/** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
+/** Handles an unexpected error of the callback, such as an unavailable store, and still removes the code from the address bar. */
 export const redirectFailedCallback =
   (log: Log): ErrorRequestHandler =>
   (error, req, res, next) => {
@@ -124,18 +124,18 @@ export const redirectFailedCallback =
 
 const parameter = z.string().max(MAX_TOKEN_LENGTH)
 const optional = parameter.transform((value) => value || undefined).optional()
-/** One state, and either one code or one error. No parameter may come twice (RFC 6749 section 3.1). */
+/** One state, and either one code or one error. No parameter may occur twice (RFC 6749 section 3.1). */
 const callbackSchema = z
   .object({ state: parameter.min(1), code: optional, error: optional, iss: optional })
   .refine(({ code, error }) => (code === undefined) !== (error === undefined))
 
-/** What an error means to the user of this flow. */
+/** Maps an error to the failure that the user of this flow sees. */
 function toConnectError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error
   if (!(error instanceof PlatformError))
     return new ConnectError('exchange_incomplete', error instanceof Error ? error.name : typeof error)
   const { code, reason } = error
-  // `code_rejected`: the code is dead, or what this app sent with it is wrong. The log has the reason.
+  // `code_rejected`: the code is no longer valid, or this app sent a wrong value with it. See the log for the reason.
   if (error instanceof InvalidGrantError) return new ConnectError('code_rejected', reason)
   if (error instanceof PlatformUnavailableError)
     return new ConnectError(error.kind === 'refused' ? 'code_rejected' : 'platform_unavailable', reason)

@@ -5,7 +5,7 @@ export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
   readonly title = null
-  /** The id of the flow, if it is known: the problem document has it too. */
+  /** The id of the flow, if it is known. The problem document includes it too. */
   readonly flowId: string | undefined
   /** The bxcontext to reconnect. */
   readonly expected: string | undefined
@@ -19,7 +19,7 @@ export class ConnectError extends AppError {
   }
 }
 
-/** Why a connect flow failed, each with the HTTP status of its page. The pages have the texts for users. */
+/** Why a connect flow failed, with the HTTP status of each failure page. The pages have the texts for users. */
 const FAILURES = {
   invalid_bxcontext: 400,
   missing_authorization_request: 400,
@@ -44,20 +44,20 @@ export type FailureCode = keyof typeof FAILURES
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
-/** The codes that say that this app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
+/** The codes for an incorrect request of this app (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
 const OURS = /^(invalid_(request|scope|target)|unauthorized_client|unsupported_response_type)$/
 
 /**
- * The codes that say that the user did not give consent, or has to do something first: RFC 6749 section 4.1.2.1, OpenID Connect
- * Core 1.0 section 3.1.2.6, and what LinkedIn and others send if the user cancels.
+ * The codes for a user who did not give consent, or has to act first: RFC 6749 section 4.1.2.1, OpenID Connect Core 1.0 section
+ * 3.1.2.6, and the codes that LinkedIn and others send if the user cancels.
  */
 const NOT_GRANTED =
   /^(access_denied|user_(cancelled|canceled|denied)(_(login|authorize|authorization))?|(consent|login|interaction|account_selection)_required)$/
 
-/** Maps the `error` parameter of the callback to an error of ours. */
+/** Maps the `error` parameter of the callback to a `ConnectError`. */
 export function consentFailure(error: string): ConnectError {
   if (NOT_GRANTED.test(error)) return new ConnectError('consent_denied', `the consent page returned ${error}`)
-  // Anybody can open the callback with any text in `error`.
+  // Anyone can open the callback with any text in `error`.
   const name = /^[a-z_]{1,50}$/.test(error) ? error : 'an unknown error code'
   const code = OURS.test(error) ? 'consent_misconfigured' : 'consent_unavailable'
   return new ConnectError(code, `the consent page returned ${name}`)

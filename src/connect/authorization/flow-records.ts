@@ -23,7 +23,7 @@ export interface BrowserSession {
 /** How long other visits wait for the exchange, in ms, in addition to the time that the token endpoint may take. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
-/** How long the flows of a session are kept after the last change, in ms. In this time, a callback can be opened again. */
+/** How long the flows of a session are kept after the last change, in ms. Until then, a callback can be opened again. */
 const TTL_MS = 4 * 3_600_000
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
@@ -40,22 +40,22 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** Resolves to the flows of a session. If they cannot be decrypted, resolves to no flows, so the user has to start again. */
+  /** Resolves to the flows of a session. If it can't decrypt them, resolves to `NO_FLOWS`, so the user has to start again. */
   async read(browser: BrowserSession): Promise<FlowRecord> {
     const key = this.#key(browser)
     return this.#parse(key, await this.#store.get(key))
   }
 
   /**
-   * Begins a flow for the button that the user pressed. Each bxcontext that arrives before the next button belongs to it.
-   * `expected`: the bxcontext to reconnect.
+   * Begins a flow when the user presses Connect or Reconnect. Each bxcontext that arrives before the next press belongs to this
+   * flow. `expected`: the bxcontext to reconnect.
    */
   start(browser: BrowserSession, expected?: string) {
     const flow = transitions.started(this.#fresh(), expected)
     return this.#change(browser, () => flow, flow.id)
   }
 
-  /** Gives a bxcontext that arrived to its flow. Throws the errors of `arrived`. */
+  /** Assigns a bxcontext that arrived to its flow. Throws the errors of `arrived`. */
   arrive(browser: BrowserSession, bxcontext: string) {
     return this.#change(browser, (record) => transitions.arrived(record, bxcontext, this.#fresh()))
   }
@@ -66,7 +66,7 @@ export class FlowRecords {
   }
 
   /**
-   * Claims the flow with this `state`, so that only one visit of the callback, among all processes, sends the code. The others
+   * Claims the flow with this `state`, so that only one visit of the callback, among all processes, sends the code. Other visits
    * wait for the outcome, at most as long as an exchange may take. Resolves to null if no flow waits for this `state`.
    */
   async claim(browser: BrowserSession, state: string) {
@@ -81,7 +81,7 @@ export class FlowRecords {
     }
   }
 
-  /** Stores the outcome of an exchange, to show it if the callback is opened again. Stores nothing if the user has signed out. */
+  /** Stores the outcome of an exchange, to show it if the callback is opened again. Has no effect if the user has signed out. */
   async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
     await this.#change(browser, (record) =>
       transitions.flowOf(record, flow.id) ? transitions.ended(flow, outcome) : null,
@@ -94,8 +94,8 @@ export class FlowRecords {
   }
 
   /**
-   * Stores the flow that `next` returns, unless that is null or unchanged. If another process was faster, begins again. `last`: as in
-   * `withFlow`.
+   * Stores the flow that `next` returns, unless it is null or unchanged. Starts over if another process changed the record first.
+   * `last`: see `withFlow`.
    */
   async #change<F extends Flow | null>(
     browser: BrowserSession,

@@ -1,8 +1,8 @@
 /**
- * The connect flows of one browser session are one record. The record also says which flow the last button began, because the
- * platform returns a business without saying for which flow. Each step of a flow is a pure function of the record. It returns the
- * next state of that flow, and `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own
- * `state`. Times are in ms since 1970.
+ * One record holds the connect flows of a browser session. It also names the flow that the last button began, because the platform
+ * returns a business without naming the flow. Each step of a flow is a pure function that returns the next state of the flow, and
+ * `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own `state`. Times are in ms since
+ * 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -13,7 +13,7 @@ const outcomeSchema = z.union([z.object({ connected: z.string() }), z.object({ f
 export type Outcome = z.infer<typeof outcomeSchema>
 
 const common = {
-  /** Identifies the flow, in the log too. It is no secret. */
+  /** Identifies the flow, also in the log. It isn't secret. */
   id: z.string(),
   /** The bxcontext to reconnect, if the user pressed Reconnect. */
   expected: z.string().optional(),
@@ -30,16 +30,16 @@ const chosen = { ...open, bxcontext: z.string() }
 
 const flowSchema = z.discriminatedUnion('phase', [
   z.object({ ...open, phase: z.literal('started') }),
-  /** The platform returned a different bxcontext from the one to reconnect, and the user decides. */
+  /** The platform returned a bxcontext other than the expected one, and the user decides. */
   z.object({ ...chosen, phase: z.literal('confirming'), expected: z.string() }),
   z.object({ ...chosen, phase: z.literal('consenting') }),
-  /** One visit of the callback among all processes sends the code; the others wait for its outcome. */
+  /** One visit of the callback, among all processes, sends the code. Other visits wait for its outcome. */
   z.object({ ...chosen, phase: z.literal('exchanging'), visit: z.string() }),
   z.object({ ...common, phase: z.literal('ended'), state: z.string(), outcome: outcomeSchema }),
 ])
 export const flowRecordSchema = z.object({
   flows: z.array(flowSchema),
-  /** The id of the flow that the last button began; null before the first one. */
+  /** The id of the flow that the last button began; null if no button was pressed. */
   last: z.string().nullable(),
 })
 export type Flow = z.infer<typeof flowSchema>
@@ -52,21 +52,21 @@ export type Ended = Extract<Flow, { phase: 'ended' }>
 
 /** How long a flow may take, in ms. */
 export const FLOW_MS = 15 * 60_000
-/** How many flows one session has at most. */
+/** The maximum number of flows of a session. */
 const MAX_FLOWS = 20
 
 export const NO_FLOWS: FlowRecord = { flows: [], last: null }
 
 /** The values for a new flow, if a step begins one. */
 export type Fresh = Pick<Started, 'id' | 'state' | 'codeVerifier'> & { now: number }
-/** The question to the user whether to connect the bxcontext that arrived instead of the one to reconnect. */
+/** The question to the user whether to connect the bxcontext that arrived instead of the expected one. */
 export type Question = Pick<Confirming, 'id' | 'bxcontext' | 'expected'>
 
 export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefined =>
   flows.find((flow) => flow.id === id)
 
 /**
- * Returns the record with a new flow, or with the next state of a flow. If the record is full, drops the oldest flow, but never the
+ * Returns the record with a new flow, or with the next state of a flow. If the record is full, drops the oldest flow other than the
  * flow of the last button. `last`: the id of the flow, if a button has just begun it.
  */
 export function withFlow(record: FlowRecord, flow: Flow, last = record.last): FlowRecord {
@@ -86,7 +86,7 @@ export const started = ({ now, ...values }: Fresh, expected: string | undefined)
 })
 
 /**
- * A bxcontext arrived, for the flow of the last button. Throws `ConnectError` if there is no such flow, or it has ended. The code
+ * A bxcontext arrived for the flow of the last button. Throws `ConnectError` if there is no such flow, or if it has ended. The code
  * is `consent_expired` if the flow took too long. Otherwise it is `missing_authorization_request`, because anyone could have
  * planted the bxcontext.
  */
@@ -99,7 +99,7 @@ export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Co
 }
 
 /**
- * Returns the question for the user, who may go back from the consent page and answer it again. Throws `ConnectError`:
+ * Returns the question for the user, who may go back from the consent page and answer again. Throws `ConnectError`:
  * `consent_expired` if the flow took too long, or `missing_authorization_request` if there was no question or the flow has ended.
  */
 export function questionOf(record: FlowRecord, id: string): Question {
@@ -116,8 +116,8 @@ export function confirmed(record: FlowRecord, id: string, fresh: Fresh): Consent
 }
 
 /**
- * Returns the flow if it is in this phase. If it is already past this phase, because the user went back or has two tabs, returns a
- * new flow with the same purpose. Both may finish. Throws `ConnectError` if the flow has ended.
+ * Returns the flow if it is in this phase. If the flow is past this phase, because the user went back or has two tabs, returns a
+ * new flow with the same purpose. Both flows may finish. Throws `ConnectError` if the flow has ended.
  */
 function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omit<Started, 'phase'> {
   if (!flow || flow.phase === 'ended') throw notWaiting(flow)
@@ -125,8 +125,8 @@ function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omi
 }
 
 /**
- * The callback arrived, and the first `visit` gets the flow for itself, for as long as an exchange may take. Returns the flow
- * unchanged if another visit has it or if it has ended, and null if no flow waits for this `state`.
+ * The callback arrived, and the first `visit` claims the flow for as long as an exchange may take. Returns the flow unchanged if
+ * another visit has claimed it or it has ended. Returns null if no flow waits for this `state`.
  */
 export function claimed(
   { flows }: FlowRecord,
@@ -140,12 +140,12 @@ export function claimed(
   return { ...flow, phase: 'exchanging', visit, expiresAt: now + exchangeMs }
 }
 
-/** The flow has ended. It drops its code verifier, and keeps its `state` only to answer the same callback again. */
+/** The flow has ended. It drops its code verifier, and keeps its `state` only to answer a repeated callback. */
 export function ended({ id, expected, state }: Flow, outcome: Outcome): Ended {
   return { phase: 'ended', id, expected, state, outcome }
 }
 
-/** The flows as they are now. A flow has ended if its user, or the process that exchanges its code, did not finish in time. */
+/** Ends each flow whose user, or whose process that exchanges the code, did not finish in time. */
 export const aged = ({ flows, last }: FlowRecord, now: number): FlowRecord => ({
   flows: flows.map((flow) => {
     if (flow.phase === 'ended' || flow.expiresAt > now) return flow
@@ -154,7 +154,7 @@ export const aged = ({ flows, last }: FlowRecord, now: number): FlowRecord => ({
   last,
 })
 
-/** The error for a flow that does not wait for the user, or is not known. */
+/** The error for a flow that isn't waiting for the user, or isn't known. */
 function notWaiting(flow: Flow | undefined): ConnectError {
   const hasExpired =
     flow?.phase === 'ended' && 'failed' in flow.outcome && flow.outcome.failed === 'consent_expired'

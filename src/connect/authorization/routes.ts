@@ -8,14 +8,14 @@ import { redirectUrls } from './redirect-urls.ts'
 import { browserSession, type ConnectRoutesOptions } from './visit.ts'
 
 /**
- * The routes of the delegated flow in the browser (specification 5.3), to be mounted at `/connect`. They start the flow, receive
- * the bxcontext, ask for consent, and exchange the code. The callback redirects, so that the code leaves the address bar. Mount
- * `redirectFailedCallback` after these routes: it does the same for unexpected errors.
+ * The routes of the delegated flow in the browser (specification 5.3). Mount them at `/connect`. They start the flow, receive the
+ * bxcontext, ask for consent, and exchange the code. The callback redirects to remove the code from the address bar. Mount
+ * `redirectFailedCallback` after these routes to do the same for unexpected errors.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
     Router()
-      // A visit uses up a flow, so a HEAD request (for example, of a mail scanner) must not count as a visit.
+      // A visit uses up a flow, so a HEAD request (for example, from a mail scanner) must not count as a visit.
       .head('/context', getOnly)
       .head('/callback', getOnly)
       .use(startRoute(options), contextRoute(options), confirmRoutes(options), callbackRoutes(options))
@@ -24,7 +24,7 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
 
 const getOnly: RequestHandler = (_req, res) => void res.status(405).set('Allow', 'GET').end()
 
-/** Step 1: the user presses Connect, and goes to the platform to choose a business. */
+/** Step 1: the user presses Connect, and the browser goes to the platform's page to choose a business. */
 function startRoute(options: ConnectRoutesOptions): Router {
   const { connect, baseUrl, pages } = options
   const { platform, flows, oauth } = connect
@@ -70,7 +70,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
     })
 }
 
-/** Step 3: the browser comes back with the code, which is exchanged once, and goes on to the outcome. */
+/** Step 3: the browser comes back with the code, which is exchanged once, and goes to the page of the outcome. */
 function callbackRoutes(options: ConnectRoutesOptions): Router {
   return Router().get('/callback', topLevelOnly, handleCallback(options)).get('/failed', showFailure(options))
 }
@@ -92,7 +92,7 @@ function parseBxcontext(value: unknown, { bxcontextSchema }: Platform): string {
 }
 
 /**
- * Accepts top-level navigations only, since an image or a frame on another site, or a prefetch, would use up the flow. Browsers
+ * Accepts top-level navigations only. Otherwise an image or a frame on another site, or a prefetch, would use up the flow. Browsers
  * that do not send `Sec-Fetch-Dest` are accepted.
  */
 const topLevelOnly: RequestHandler = (req, _res, next) => {

@@ -1,4 +1,4 @@
-/** What the app gives the routes of the connect flow, and the browser session of a visit. */
+/** The interface between your app and the routes of the connect flow, and the browser session of a visit. */
 import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Log } from '../log.ts'
@@ -8,20 +8,19 @@ import type { Vault } from '../vault/vault.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
 import type { Question } from './flows.ts'
 
-/** What the flow gets from the app: the signed-in user, and pages. */
+/** Your app implements this for the flow: the signed-in user, and pages. */
 export interface ConnectPages {
-  /** The id of the signed-in user. Throws if no user is signed in, perhaps because the user signed out before the flow finished. */
+  /** The id of the signed-in user. Throws if no user is signed in, for example because the user signed out during the flow. */
   requireUser(req: Request): string
   isSignedIn(req: Request): boolean
-  /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
+  /** Stores a notice that this business is connected, and resolves to the address of the page that shows it. */
   connectedPage(req: Request, bxcontext: string): Promise<string>
   /**
-   * Sends a page that goes on to `url` automatically and has a link to it, or `{location}` as JSON. It must not redirect to another
-   * origin: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any
-   * login host.
+   * Sends a page that opens `url` automatically and links to it, or `{location}` as JSON. It must not redirect to another origin:
+   * browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any login host.
    */
   sendRedirectPage(req: Request, res: Response, url: string): void
-  /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
+  /** Asks whether to connect the bxcontext that arrived. The form posts to the same address. */
   confirmDifferentBusiness(req: Request, res: Response, question: Question): void | Promise<void>
 }
 
@@ -39,7 +38,7 @@ export interface ConnectRoutesOptions {
 }
 
 /**
- * Returns the signed-in user and a hash of the session id. Throws an error for the developer if there is no session, because only
+ * Returns the signed-in user and a hash of the session id. Throws an `Error` for the developer if there is no session, because only
  * the session tells the flows of two browsers apart.
  */
 export function browserSession(

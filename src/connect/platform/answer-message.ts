@@ -1,9 +1,9 @@
 import { isWebPage } from './http.ts'
 import { parseJson } from './json.ts'
 
-/** How much of a message is kept, in characters. */
+/** The longest message, in characters. */
 const MAX_MESSAGE = 500
-/** How many texts of an answer are read: it may have any size. */
+/** How many values of an answer are read, because an answer may contain any number. */
 const MAX_TEXTS = 50
 /** Names of JSON members whose values may repeat a secret of the request. */
 const SECRET_NAME = /authorization|cookie|token|secret|password|key$/i
@@ -11,10 +11,9 @@ const SECRET_NAME = /authorization|cookie|token|secret|password|key$/i
 const CREDENTIALS = /\b(bearer|basic|digest)\s+[^\s,;"']+/gi
 
 /**
- * Returns what an answer says to people. Of JSON, that is its texts and numbers, each with its name, such as
- * `error: invalid_item; message: items.17`. All of them count, because the specification does not show what an error looks like. A web
- * page says nothing, and other text is cut. The result has at most 500 characters, and contains neither `secrets` nor other
- * credentials.
+ * Returns the readable message of an answer. For JSON, these are its texts, numbers and booleans with their names, such as `error:
+ * invalid_item; message: items.17`. It includes them all, because the specification does not show the format of an error. For a web
+ * page, returns an empty text. The result has at most 500 characters, and contains neither `secrets` nor other credentials.
  */
 export function messageIn(text: string, secrets: readonly string[]): string {
   const found: string[] = []

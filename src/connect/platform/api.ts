@@ -19,7 +19,7 @@ export interface Call<T> {
   path: string
   /** The scope that the call needs. */
   scope: string
-  /** What users read if the API answers 404, as a sentence. Without it, a 404 is an unexpected answer. */
+  /** The sentence for users if the API answers 404. Without it, a 404 throws `PlatformRejectedError`. */
   notFound?: string
   /**
    * Parses the response body into the result of the call. Use loose objects to keep unknown fields. `z.unknown()` accepts any 2xx
@@ -27,15 +27,15 @@ export interface Call<T> {
    */
   schema: z.ZodType<T>
   /**
-   * For a call whose errors have a form of their own. Returns the error that an answer stands for, or undefined if it is to be read as
-   * usual. It gets every answer but one that rejects the token; `said` is what the answer says to people, without secrets.
+   * For a call with its own error format. Returns the error of an answer, or undefined to handle the answer as usual. It gets every
+   * answer except those that reject the token. `said`: the readable message of the answer, without secrets (`messageIn`).
    */
   parseError?: (answer: HttpResponse, said: string) => AppError | undefined
-  /** How long to wait for the answer to a call that takes longer than usual, in ms. Such a call is sent once. */
+  /** The timeout of a call that takes longer than usual, in ms. Such a call is not retried. */
   timeoutMs?: number
 }
 
-/** A body to send as JSON. A `Uint8Array` contains JSON already. */
+/** A body to send as JSON. A `Uint8Array` already contains JSON. */
 export type Body = object | Uint8Array
 
 export interface Page {
@@ -47,7 +47,7 @@ export interface Page {
   after?: string
   /** OData `$orderby`, for example `createdAt desc`. */
   orderBy?: string
-  /** OData `$filter`, for example `status eq 'New'`. A quote inside a text is written twice. */
+  /** OData `$filter`, for example `status eq 'New'`. Double each quote inside a text. */
   filter?: string
 }
 
@@ -55,21 +55,21 @@ export interface PageOf<T> {
   items: T[]
   /** The total number of items, or null if the platform does not report it. */
   total: number | null
-  /** Where the next page begins, for another call of `list`. Null if the list ends here. */
+  /** Where the next page begins; pass it to `list`. Null if this is the last page. */
   next: { skip: number; after: string } | null
-  /** Whether the platform has sent the previous page again, so that the list ends here. */
+  /** Whether the platform sent the previous page again, which ends the list. */
   repeated: boolean
 }
 
 /**
  * The platform's API. Every method throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`,
- * `PlatformRejectedError`, and the errors of the token source. Only reads are retried after an outage. The other methods
- * send their request again only if the API rejects the token, once, with a new token. They throw `OutcomeUnknownError` if the platform
- * may have carried out the request although no usable answer came.
+ * `PlatformRejectedError`, and the errors of the token source. Only reads are retried after an outage. The other methods repeat a
+ * request only if the API rejects the token, once, with a new token. They throw `OutcomeUnknownError` if no usable answer arrived,
+ * but the platform may have carried out the request.
  */
 export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
-  /** Gets one page of a list, and where the next one begins. Throws a `TypeError` if the path has a query: use `page`. */
+  /** Gets a page of a list, and the start of the next page. Throws a `TypeError` if the path has a query: use `page`. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
   post<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
   put<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
@@ -90,9 +90,9 @@ export interface ApiOptions {
 }
 
 const MAX_ATTEMPTS = 3
-/** The time that a further attempt needs, in ms. With less time left before the deadline, a call is not retried. */
+/** The time that another attempt needs, in ms. With less time before the deadline, a call isn't retried. */
 const ATTEMPT_MS = 500
-/** Statuses that concern the request itself. 401 and 403 have meanings of their own; any other 4xx is treated as an outage. */
+/** Statuses that reject the request itself. 401 and 403 are handled separately; any other 4xx counts as an outage. */
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
 /**
@@ -126,9 +126,9 @@ export function createApi(options: ApiOptions): Api {
 }
 
 /**
- * Returns a page. The next page begins after the rows that came, which may be fewer than `$top`. A list ends at its total or with an
- * empty page. A total that is less than the number of rows so far is ignored. A page that begins like the previous one also ends the
- * list, because then the platform ignores `$skip`.
+ * Returns a page. The next page begins after the received rows, which may be fewer than `$top`. A list ends at its total or with an
+ * empty page. A total below the number of rows so far is ignored. A page that begins like the previous page also ends the list,
+ * because then the platform ignores `$skip`.
  */
 function pageOf<T>(rows: T[], reported: string, skip: number, before: string | undefined): PageOf<T> {
   const [first] = rows
@@ -142,7 +142,7 @@ function pageOf<T>(rows: T[], reported: string, skip: number, before: string | u
   return { items, total, next: items.length === 0 || total === end ? null : { skip: end, after }, repeated }
 }
 
-/** Sends a request, and sends it again with a new token if the API rejects the first. Tells the token source how the call ended. */
+/** Sends a request, and repeats it with a new token if the API rejects the first token. Reports the outcome to the token source. */
 async function request<T>(
   options: ApiOptions,
   method: Method,
@@ -180,18 +180,18 @@ async function request<T>(
   }
 }
 
-/** The error of a write: if the write was sent and no answer refuses it, the platform may have carried it out. */
+/** The error of a write. If the write was sent and no answer refused it, the platform may have carried it out. */
 function errorOfWrite(error: unknown, response: HttpResponse | undefined): unknown {
-  // A redirect may follow an act that was carried out (RFC 9110 section 15.4.4).
+  // A platform may carry out a request and then redirect (RFC 9110 section 15.4.4).
   const isRefused = response !== undefined && response.status >= 400 && response.status < 500
   const isOutage = error instanceof PlatformUnavailableError && error.kind !== 'busy'
-  // The error of a 2xx that has an unexpected format names the field.
+  // Only the error of a 2xx with an unexpected format, or of a response that is too large, names a field.
   const isUnread = error instanceof PlatformRejectedError && error.field !== undefined
   if (isRefused || !(isOutage || isUnread)) return error
   return new OutcomeUnknownError(isOutage ? error.kind : 'unreadable', error)
 }
 
-/** Returns what a failed call says about the connection; null if it says nothing. */
+/** Returns the outcome of a failed call for its connection, or null if the failure does not concern the connection. */
 function outcomeOf(call: string, response: HttpResponse | undefined, error: unknown): CallOutcome | null {
   if (error instanceof InsufficientScopeError) return { result: 'forbidden', call, scopes: error.scopes }
   if (error instanceof PlatformUnavailableError)
@@ -203,13 +203,13 @@ function outcomeOf(call: string, response: HttpResponse | undefined, error: unkn
   return REJECTIONS.has(response.status) ? { result: 'ok', call, scope: null } : null
 }
 
-/** The token, and headers of 8 characters or more. Shorter headers, such as a tenant's number, are no secrets. */
+/** The token, and header values of 8 characters or more. Shorter values, such as a tenant's number, aren't secret. */
 const secretsOf = ({ headers = {} }: TokenSource, token: string): string[] => [
   token,
   ...Object.values(headers).filter((value) => value.length >= 8),
 ]
 
-/** Whether a dot segment, a backslash or an encoded slash could lead to another path. No id contains one (assumption `ids`). */
+/** Whether a dot segment, a backslash or an encoded slash could lead to another path. No id has these (assumption `ids`). */
 function leavesPath(path: string): boolean {
   const [pathname = ''] = path.split('?')
   return /%2f|%5c|\\/i.test(pathname) || /\/(\.|%2e){1,2}(\/|$)/i.test(pathname)
@@ -237,8 +237,8 @@ function httpRequest(
 }
 
 /**
- * Sends a read again after a 5xx, a 429 or a lost connection, while the deadline allows it. Sends any other request once. `errorOf`: the
- * error that an answer stands for by the call's own rules.
+ * Retries a read after a 5xx, a 429 or a lost connection, if the deadline allows it. Sends any other request once. `errorOf`:
+ * returns the error of an answer by the call's own rules.
  */
 function sendWithRetries(
   { http, deadlineMs = 8_000 }: ApiOptions,
@@ -261,7 +261,7 @@ function sendWithRetries(
 const unavailable = ({ status, retryAfterMs }: HttpResponse) =>
   new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
 
-/** Returns the data of a response, or throws the error that it stands for. No error contains any of the `secrets`. */
+/** Returns the data of a response, or throws the matching error. Errors never contain the `secrets`. */
 function parseResponse<T>(
   { platform }: ApiOptions,
   method: Method,
@@ -279,9 +279,9 @@ function parseResponse<T>(
   const body = parseJson(text)
   if (method !== 'GET' && platform.refusalSchema.safeParse(body).success)
     throw new PlatformRejectedError(`the API refused it with ${status}`, undefined, messageIn(text, secrets))
-  // Only an empty answer is undefined for the schema: a text that is not JSON is given to it as a text.
+  // The schema gets undefined only for an empty answer. It gets any other answer that isn't JSON as a text.
   const parsed = schema.safeParse(body === undefined && text !== '' ? text : body)
-  // A web page must not even fit `z.unknown()`.
+  // Reject a web page even if the schema is `z.unknown()`.
   const isPage = isWebPage(text)
   if (parsed.success && !isPage) return parsed.data
   const said = messageIn(text, secrets)
@@ -292,9 +292,9 @@ function parseResponse<T>(
 }
 
 /**
- * Resolves to the missing scopes. The challenge names them (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3); those that
- * were granted do not count. If the challenge names none, the scope that the call needs is missing, unless it was granted or the
- * granted scopes are not known. A text that contains the token is no scope.
+ * Resolves to the missing scopes. The challenge names them (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), and
+ * granted scopes are left out. Without named scopes, the missing scope is that of the call, unless it was granted or the granted
+ * scopes are unknown. A name that contains the token is ignored.
  */
 async function missingScopes(response: HttpResponse, source: TokenSource, needed: string, token: string) {
   const challenge = response.header('www-authenticate') ?? ''
@@ -303,6 +303,6 @@ async function missingScopes(response: HttpResponse, source: TokenSource, needed
   const granted = await source.grantedScopes()
   const needs = named.length === 0 && granted ? [needed] : named
   const missing = needs.filter((scope) => !granted?.includes(scope))
-  // If the API names only scopes that were granted, they may have been withdrawn since. The API knows better than our record.
+  // If the API names only granted scopes, they may have been withdrawn since, so trust the API and not our record.
   return missing.length > 0 ? missing : named
 }

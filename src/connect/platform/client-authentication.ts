@@ -1,4 +1,4 @@
-/** What a program authenticates itself with at a token endpoint (RFC 6749 section 2.3.1). */
+/** The credentials of a program at a token endpoint (RFC 6749 section 2.3.1). */
 export interface ClientCredentials {
   clientId: string
   clientSecret: string
@@ -8,8 +8,8 @@ export interface ClientCredentials {
 export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
 
 /**
- * Adds the client id and the secret to a request to the platform or to the sign-in service (RFC 6749 section 2.3.1). HTTP Basic
- * does not encode hyphen, dot and underscore, since real servers do not decode it.
+ * Adds the client id and the secret to a request to the platform or to the sign-in service (RFC 6749 section 2.3.1). For HTTP
+ * Basic, hyphen, dot and underscore are not encoded, because some servers don't decode the value.
  */
 export function authenticateClient(
   { clientId, clientSecret }: ClientCredentials,

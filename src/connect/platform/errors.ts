@@ -1,6 +1,6 @@
 import { CoreError } from '../app-error.ts'
 
-/** What can go wrong between this app and the platform: one class per meaning. The pages have the texts for users. */
+/** The errors between this app and the platform, one class per meaning. The pages have the texts for users. */
 export abstract class PlatformError extends CoreError {}
 
 /** The user has no connection to this business (`bxcontext`). */
@@ -13,14 +13,14 @@ export class NotConnectedError extends PlatformError {
 }
 
 /**
- * Why access has ended. `invalid_grant`: the platform said so. `expired`, `rejected`: there is no refresh token, and the access
- * token expired, or the API rejected it three times. `refused`: the platform refuses a refresh without saying why.
+ * Why access has ended. `invalid_grant`: the platform answered so. `refused`: it refuses a refresh without a reason. Only without a
+ * refresh token: `expired`: the access token expired; `rejected`: the API rejected it three times.
  */
 export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 
 /**
- * Access has ended. A new consent restores it. After `refused`, and for a minute after `invalid_grant`, the tokens are kept, and a
- * later success with them also restores access.
+ * Access has ended. A new consent restores it. After `refused`, and after a first `invalid_grant`, the tokens are kept, and a later
+ * successful refresh also restores access. A second `invalid_grant`, at least a minute later, deletes the tokens.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
@@ -58,10 +58,10 @@ export class InsufficientScopeError extends PlatformError {
 }
 
 /**
- * Why the platform gave no usable answer. `paused`: this app did not ask, because it is backing off or stopping, or another
- * process is asking. `rejected`: the API rejects an access token that was just refreshed, or cannot be. `refused`: the token endpoint
- * answered a 4xx without the error code `invalid_grant` or `invalid_client`, and not for a reason that passes. Some servers answer a
- * dead token like this. `rejected` and `refused` do not say whether access was revoked, so the vault decides.
+ * Why there is no usable answer of the platform. `paused`: this app sent no request, because it is backing off or stopping, or
+ * another process is refreshing. `rejected`: the API rejects an access token that was just refreshed, or that can't be refreshed.
+ * `refused`: the token endpoint answered a 4xx with an `error` other than `invalid_grant` and `invalid_client` that isn't
+ * temporary. Some servers answer so for a revoked token, so the vault decides whether access has ended.
  */
 export type OutageKind = (typeof OUTAGE_KINDS)[number]
 export const OUTAGE_KINDS = [
@@ -74,17 +74,17 @@ export const OUTAGE_KINDS = [
   'refused',
 ] as const
 
-/** A longer `Retry-After` is cut to this, in ms. Otherwise, a single odd answer would lock out an account. */
+/** The longest `Retry-After` that the app honours, in ms. Otherwise, a single odd answer would lock out an account. */
 export const MAX_RETRY_AFTER_MS = 300_000
 
-/** There is no usable answer of the platform, for one of the reasons of `OutageKind`. The connection is kept. */
+/** The platform gave no usable answer, for one of the reasons in `OutageKind`. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
   readonly code: 'platform_unavailable' | 'outcome_unknown' = 'platform_unavailable'
   readonly status: 502 | 503 = 503
   readonly kind: OutageKind
   /** The beginning of an answer that is neither JSON nor a web page; otherwise empty. It is never logged. */
   readonly platformMessage: string
-  /** `retryAfterMs`: how long to wait, in ms: as the platform asks, or until this app's pause ends. */
+  /** `retryAfterMs`: how long to wait, in ms, as the platform asks, or until this app's pause ends. */
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number, platformMessage = '') {
     super(`the platform is not available: ${reason}`, { retryAfterMs, reason })
     this.kind = kind
@@ -93,8 +93,8 @@ export class PlatformUnavailableError extends PlatformError {
 }
 
 /**
- * A write was sent, and no usable answer says whether the platform carried it out. Repeat it only if that is harmless. The status is
- * that of the error in its place.
+ * A write was sent, but without a usable answer, the app can't tell whether the platform carried it out. Repeat it only if that is
+ * harmless. The status is that of the original error.
  */
 export class OutcomeUnknownError extends PlatformUnavailableError {
   override readonly code = 'outcome_unknown'
@@ -105,7 +105,7 @@ export class OutcomeUnknownError extends PlatformUnavailableError {
   }
 }
 
-/** Someone asked for a refresh within 5 s of the previous one, or within the life of the token if that is shorter. */
+/** A refresh was requested within 5 s of the previous one, or within the token's life if that is between 1 and 5 s. */
 export class RefreshTooSoonError extends PlatformError {
   readonly code = 'refresh_too_soon'
   readonly status = 429
@@ -118,7 +118,7 @@ export class RefreshTooSoonError extends PlatformError {
 export class NotFoundError extends PlatformError {
   readonly code = 'not_found'
   readonly status = 404
-  /** What users read, if the call has a text for it (`notFound` of `Call`). */
+  /** The text for users, if the call provides one (`notFound` of `Call`). */
   readonly text: string | undefined
   constructor(text?: string) {
     super(text ?? 'there is no such resource in this account')
@@ -127,9 +127,8 @@ export class NotFoundError extends PlatformError {
 }
 
 /**
- * The platform refused the call, its answer has an unexpected format, or there is no refresh token for it. `field` names what is
- * wrong, if known.
- * `platformMessage`: what a refusal says (`messageIn`), or how an unexpected answer begins; may be empty. It is never logged.
+ * The platform refused the call, its answer has an unexpected format, or there is no refresh token for it. `field`: the invalid
+ * field, if known. `platformMessage`: the readable message of the answer (`messageIn`), which may be empty. It is never logged.
  */
 export class PlatformRejectedError extends PlatformError {
   readonly code = 'platform_rejected'

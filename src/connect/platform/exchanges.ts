@@ -2,8 +2,8 @@ import { contextOf, type WorkContext } from '../context.ts'
 import type { Http, HttpRequest, HttpResponse } from './http.ts'
 
 /**
- * One request to the platform and its answer, with nothing masked. They include tokens, codes and the client secret, so a listener
- * must mask these before it stores, logs or shows anything.
+ * A request to the platform and its answer, unmasked. They include tokens, codes and the client secret, so a listener must mask
+ * these before it stores, logs or shows an exchange.
  */
 export interface Exchange {
   /** `token`: to the token or the revocation endpoint. `api`: one attempt of an API call. */
@@ -41,7 +41,7 @@ export const observed = (
         try {
           listener(exchange)
         } catch {
-          // What a listener does must not affect the exchange.
+          // A listener's error must not affect the exchange.
         }
     }
   },

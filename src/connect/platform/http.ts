@@ -18,7 +18,7 @@ export interface HttpRequest {
   body?: string | Uint8Array
   /** Deadline for the whole exchange, in ms from now, if it is earlier than the pool's own. */
   deadlineMs?: number
-  /** How long the exchange and each of its steps may take, in ms, in place of the pool's times. */
+  /** The timeout of the exchange and of each of its steps, in ms, instead of the pool's timeouts. */
   timeoutMs?: number
   /** The connection that the request belongs to, for listeners. */
   connection?: { userId: string; bxcontext: string } | undefined
@@ -27,19 +27,19 @@ export interface HttpRequest {
 export interface HttpResponse {
   status: number
   text: string
-  /** By their lower-case names. */
+  /** The headers by their lower-case names. */
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined
-  /** `Retry-After` in ms from now, if the response has a valid one (RFC 9110 section 10.2.3). */
+  /** The time of a valid `Retry-After` header, in ms from now (RFC 9110 section 10.2.3), at most `MAX_RETRY_AFTER_MS`. */
   retryAfterMs: number | undefined
 }
 
 export interface Http {
   /**
-   * Sends one request and resolves to the response, whatever its status. It follows no redirect, so a bearer token goes
-   * nowhere else, and it limits the response in size and time. Throws `PlatformUnavailableError` if the response is
-   * missing, incomplete or badly compressed, and `PlatformRejectedError` if it is too large.
+   * Sends one request and resolves to the response, whatever its status. It does not follow redirects, so a bearer token never
+   * reaches another address. It limits the response in size and time. Throws `PlatformUnavailableError` if the response is missing,
+   * incomplete or badly compressed, and `PlatformRejectedError` if it is too large.
    */
   send(request: HttpRequest): Promise<HttpResponse>
   close(): Promise<void>
@@ -65,7 +65,7 @@ export interface HttpOptions {
 /** Maps an origin that browsers and settings use to the origin to which this app sends its requests. */
 export type InternalUrls = Readonly<Record<string, string>>
 
-/** Where a request to `url` is sent. */
+/** Returns the address to which a request for `url` is sent. */
 export function sentTo(url: string, internalUrls: InternalUrls = {}): URL {
   const address = new URL(url)
   const internal = internalUrls[address.origin]
@@ -74,7 +74,7 @@ export function sentTo(url: string, internalUrls: InternalUrls = {}): URL {
 
 /** Forward proxies, as the usual environment variables name them. */
 export interface Proxies {
-  /** Proxy for https addresses; undefined: the one for http addresses. */
+  /** The proxy for https addresses; if undefined, `httpProxy` is used. */
   httpsProxy: string | undefined
   httpProxy: string | undefined
   /** Hosts that are reached directly, separated by commas, such as `localhost,.internal.example`. */
@@ -94,9 +94,8 @@ export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls
 }
 
 /**
- * Creates the pools for a platform. The token endpoint has 32 s (`tokenEndpointMs`): it may take 30 s to respond. If the app
- * stopped waiting earlier, it could lose the only copy of a rotated refresh token. API calls are usually quick, and reads are
- * retried.
+ * Creates the pools for a platform. The app waits 32 s for the token endpoint (`tokenEndpointMs`), which may take 30 s. With a
+ * shorter wait, it could lose the only copy of a rotated refresh token. API calls are usually quick, and reads are retried.
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
@@ -124,9 +123,9 @@ const MAX_BYTES = 8 * 1024 * 1024
 const USER_AGENT = 'connect-starter'
 
 /**
- * How every connection is opened. It is HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and no one knows
- * whether a POST was processed. By default, Node gives each address of a host 250 ms, but a handshake with one lost packet takes
- * longer (1 s, RFC 6298 section 2.1). undici reads the longer time only if `autoSelectFamily` is set as well.
+ * How every connection is opened. It uses HTTP/1.1 only: if an HTTP/2 connection is lost, every request on it fails, and a POST may
+ * or may not have been processed. By default, Node gives each address of a host 250 ms. A handshake with a lost packet takes longer
+ * (1 s, RFC 6298 section 2.1). undici uses the longer time only if `autoSelectFamily` is also set.
  */
 const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 }
 
@@ -155,7 +154,7 @@ export function createHttp(options: HttpOptions = {}): Http {
   }
 }
 
-/** Only this function loads undici, on demand: loading it takes a tenth of the time in which the app or a command starts. */
+/** Loads undici on demand, because loading it takes a tenth of the startup time of the app or a command. */
 async function createDispatcher(
   options: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
@@ -176,8 +175,8 @@ async function createDispatcher(
 }
 
 /**
- * Sends a request and reads the whole response. After `deadlineMs`, aborts the request, which frees its connection. A request may be
- * late while it still waits for a connection. Then undici's `request` would close that connection, and `dispatch` does not.
+ * Sends a request and reads the whole response. After `deadlineMs`, aborts the request, which frees its connection. If the request
+ * is still waiting for a connection then, undici's `request` would close that connection, but `dispatch` doesn't.
  */
 async function exchange(
   dispatcher: Dispatcher,
@@ -199,7 +198,7 @@ async function exchange(
     reject(late)
     controller?.abort(late)
   }
-  // If the process was suspended, an answer may have arrived in the meantime. The immediate runs after it was read.
+  // If the process was suspended, an answer may have arrived in the meantime. The immediate runs after Node has read it.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
   dispatcher.dispatch(
     {
@@ -214,7 +213,7 @@ async function exchange(
     {
       onRequestStart(started) {
         controller = started
-        // The request is late because it waited for a connection. The error leaves that connection to the next request.
+        // The deadline passed while the request waited for a connection. Throwing leaves that connection to the next request.
         if (late) throw late
       },
       onResponseStart(_controller, statusCode, responseHeaders) {
@@ -240,7 +239,7 @@ async function exchange(
 
 type Headers = Dispatcher.ResponseData['headers']
 
-/** The most chunks of a response, since each takes memory in addition to its bytes. */
+/** The most chunks of a response, because each takes memory in addition to its bytes. */
 const MAX_CHUNKS = 100_000
 
 /** Throws an error of zlib if the body cannot be decompressed. */
@@ -248,15 +247,15 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
-    // Challenges may come in several lines, which form one list (RFC 9110 section 5.3). Other headers have one value, the first.
+    // Several lines of challenges form one list (RFC 9110 section 5.3). For any other header, the first value counts.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
-  // We ask for no compression, but some servers compress whatever they send.
+  // We ask for an uncompressed answer, but some servers compress it anyway.
   const isPacked = /gzip|deflate/i.test(header('content-encoding') ?? '') && bytes.length > 0
   const content = isPacked ? unzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes
   return {
     status,
-    // A byte order mark is no part of the text.
+    // A byte order mark is not part of the text.
     text: content.toString().replace(/^\ufeff/, ''),
     headers,
     header,
@@ -264,7 +263,7 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
   }
 }
 
-/** Returns ms. `date`: the `Date` header, which comes from the same clock as a date in `Retry-After`. */
+/** Returns ms. `date`: the `Date` header, which uses the same clock as a date in `Retry-After`. */
 function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
   const text = value?.trim() ?? ''
   // The third form of a date has no zone (RFC 9110 section 5.6.7). `Date.parse` also reads `-5` and `10, 20` as dates.
@@ -285,7 +284,7 @@ function transportError(error: unknown): unknown {
     return new PlatformUnavailableError('unreadable', 'the answer is not what its Content-Encoding says')
   if (error instanceof PlatformError || error instanceof TypeError || error instanceof RangeError)
     return error
-  // undici says only in the message that a forward proxy refused the request. 407: it wants to know who asks.
+  // Only the message of undici's error shows that a forward proxy refused the request. 407: the proxy needs credentials.
   const [, status] = /^Proxy [\w ]+\((\d{3})\)/.exec(message) ?? []
   const cure = status === '407' ? ': it needs a user and a password in its URL' : ''
   if (status !== undefined)
@@ -295,10 +294,10 @@ function transportError(error: unknown): unknown {
 
 const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its size')
 
-/** Whether an answer is a web page, which only a proxy, a firewall or a maintenance page sends instead of JSON. */
+/** Whether an answer is a web page, which comes from a proxy, a firewall or a server under maintenance instead of JSON. */
 export const isWebPage = (text: string): boolean => /^\s*<(!doctype\s+html|html)\b/i.test(text)
 
-/** The kind of outage that an unusable response shows. */
+/** The kind of outage for the status of an unusable response. */
 export function outageOf(status: number): OutageKind {
   if (status === 429) return 'busy'
   return status < 300 ? 'unreadable' : 'error'

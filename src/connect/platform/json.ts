@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 
-/** How deep JSON from outside may be nested. What walks a value, such as `JSON.stringify`, runs out of stack at some depth. */
+/** The deepest nesting of JSON from outside. A recursive function, such as `JSON.stringify`, runs out of stack at some depth. */
 const MAX_DEPTH = 100
 
-/** Whether a text of JSON is nested more deeply than that, as its brackets show. */
+/** Whether a JSON text is nested more deeply than `levels`, judged by its brackets. */
 export function isTooDeep(text: string, levels = MAX_DEPTH): boolean {
   let depth = 0
   let isQuoted = false

@@ -32,7 +32,7 @@ export const randomCodeVerifier = randomText
 /** A random value for `state` (RFC 6749 section 10.12). */
 export const randomState = randomText
 
-/** How long a user who disconnects waits for the revocation at most, in ms. */
+/** The longest time that a user who disconnects waits for the revocation, in ms. */
 const REVOCATION_MS = 5_000
 
 export type OAuth = ReturnType<typeof createOAuth>
@@ -59,8 +59,8 @@ export function createOAuth(options: OAuthOptions) {
 
     /**
      * Step 3: exchanges the code of the callback (RFC 6749 section 4.1.3). Call it once for each flow. `iss`: the issuer that the
-     * callback names (RFC 9207). Throws `InvalidGrantError`, `ConfigurationError`, `PlatformUnavailableError`, and
-     * `PlatformRejectedError`, for example if the callback came from another issuer.
+     * callback names (RFC 9207). Throws `InvalidGrantError`, `ConfigurationError` and `PlatformUnavailableError`. Throws
+     * `PlatformRejectedError`, for example, if the callback came from another issuer.
      */
     async exchangeCode(flow: {
       code: string
@@ -70,7 +70,7 @@ export function createOAuth(options: OAuthOptions) {
       codeVerifier: string
     }): Promise<Tokens> {
       const { code, iss, codeVerifier } = flow
-      // Some providers write their issuer with a trailing slash; it is the same issuer.
+      // Some providers write the same issuer with a trailing slash.
       if (iss !== undefined && iss !== authUrl && iss !== `${authUrl}/`)
         throw new PlatformRejectedError('the callback came from another issuer (iss)')
       const fields = {
@@ -127,7 +127,7 @@ function consentUrl(options: OAuthOptions, authUrl: string, request: ConsentRequ
   return url
 }
 
-/** The parameters of the consent url that the flow sets. A parameter that is null is not sent. */
+/** The parameters of the consent url that the flow sets. Null: the parameter isn't sent. */
 const flowParameters = (
   { platform, scopes, pkce, clientId }: Pick<OAuthOptions, 'platform' | 'scopes' | 'pkce' | 'clientId'>,
   { bxcontext, state, codeVerifier, redirectUri }: ConsentRequest,
@@ -151,7 +151,7 @@ export const flowParameterNames = (platform: Platform): string[] =>
     ),
   )
 
-/** The transformation `S256` (RFC 7636 section 4.2). */
+/** The `S256` transformation (RFC 7636 section 4.2). */
 const challengeOf = (verifier: string) => hash('sha256', verifier, 'base64url')
 
 /** Sends a form with the credentials of this app. */

@@ -1,4 +1,4 @@
-/** What an answer of the token endpoint means. */
+/** Reads the answers of the token endpoint. */
 import * as z from 'zod'
 import type { Platform } from './contract.ts'
 import {
@@ -14,32 +14,32 @@ import { fieldOf, parseJson } from './json.ts'
 /** A token response (RFC 6749 section 5.1). */
 export interface Tokens {
   accessToken: string
-  /** Absent if the platform expects the previous one to be used again (specification 5.3.6). */
+  /** Absent if the previous refresh token remains in use (specification 5.3.6). */
   refreshToken: string | undefined
   /** Lifetime of the access token in seconds; absent if the platform does not report it. */
   expiresIn: number | undefined
   /** The granted scopes; absent if the platform does not name them. */
   scopes: string[] | undefined
-  /** The names of the business and the person who gave consent; absent if the platform does not tell them. */
+  /** The names of the business and of the person who gave consent; absent if the platform does not send them. */
   businessName?: string | undefined
   userName?: string | undefined
 }
 
-/** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
+/** Client errors that are temporary (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
 const TEMPORARY_STATUSES = new Set([408, 425, 429])
 
-/** Error codes that also say "later" (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
+/** Error codes that are temporary (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
 const TEMPORARY_CODES = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
 
 const errorSchema = z.object({ error: z.string() })
 const errorCode = (json: unknown) => errorSchema.safeParse(json).data?.error
 
 /**
- * Returns the error for a response of the token endpoint without tokens. A refusal is a 4xx whose body is JSON with an `error`
- * (RFC 6749 section 5.2); maintenance pages, gateways and firewalls also answer 4xx, but not so.
- * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is dead.
+ * Returns the error for a response of the token endpoint without tokens. A refusal is a 4xx whose body is JSON with an `error` (RFC
+ * 6749 section 5.2). Maintenance pages, gateways and firewalls also answer 4xx, but without it.
+ * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is no longer valid.
  * - `invalid_client`: our credentials are wrong, for all connections.
- * - Any other `error` refuses this request, unless it or the status says "later". Real servers also answer a dead token like this.
+ * - Any other `error` refuses this request, unless it or the status is temporary. Some servers also answer so for a revoked token.
  * - Everything else is an outage.
  *
  * `sent`: the secrets of the request, which the response may repeat.
@@ -62,7 +62,7 @@ export function tokenFailure(
   return new PlatformUnavailableError(isRefusal ? 'refused' : outageOf(status), reason, retryAfterMs)
 }
 
-/** Where a redirect leads, for the log, without its query, which may hold anything. An endpoint that has moved answers so. */
+/** The target of a redirect, for the log, because an endpoint may have moved. Leaves out the query, which may contain secrets. */
 function redirectIn(location = '', sent: readonly string[]): string {
   const isPublic = location !== '' && !sent.flatMap(formsOf).some((form) => location.includes(form))
   return isPublic ? `, a redirect to ${location.split(/[?#]/)[0]?.slice(0, 200)}` : ''
@@ -77,21 +77,21 @@ export function readTokens(
   { tokenResponseSchema }: Pick<Platform, 'tokenResponseSchema'>,
   sent: readonly string[],
 ): Tokens {
-  // Only its named fields are read, and a new refresh token must not be lost, however deep the others are.
+  // A new refresh token must not be lost, however deeply other fields are nested, and only the fields of the schema are read.
   const json = parseJson(response.text, Number.POSITIVE_INFINITY)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, sent)
   const parsed = tokenResponseSchema.safeParse(json)
   if (!parsed.success) {
-    // Some providers send the errors of RFC 6749 section 5.2 with status 200.
+    // Some providers send an error of RFC 6749 section 5.2 with status 200.
     if (errorCode(json) !== undefined) throw tokenFailure({ ...response, status: 400 })
     const field = fieldOf(parsed.error)
     throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
   }
-  // The token is sent as a bearer token, whatever its token_type is. An id_token, which we did not request, is ignored.
+  // The API gets the token as a bearer token, whatever its token_type. An id_token, which we did not request, is ignored.
   const { access_token, refresh_token, expires_in, scope, business_name, user_name } = parsed.data
   const secrets = [access_token, ...(refresh_token ? [refresh_token] : []), ...sent]
   const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
-  // Scopes and names are shown, so a scope must not be one of the secrets, and a name must not contain one.
+  // Scopes and names are displayed, so a scope must not be a secret, and a name must not contain a secret.
   const nameWithoutSecret = (name: string | undefined) =>
     forms.some((form) => name?.toLowerCase().includes(form)) ? undefined : name
   return {

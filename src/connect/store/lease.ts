@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { withTimeout } from '../timeouts.ts'
 import type { Key, KeyValueStore } from './store.ts'
 
-/** Lets one process at a time do something. It is renewed until it is released. */
+/** Lets only one process at a time do some work. It is renewed until it is released. */
 export interface Lease {
-  /** Aborts when the lease ends: it was released, or the store was not reachable for so long that another process may have it. */
+  /** Aborts when the lease ends: it was released or taken, or it expired because the store was unreachable for too long. */
   readonly lost: AbortSignal
   /** Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
 }
 
 /**
- * Takes a lease that lasts `ms` unless it is renewed, so that another process can take over from a killed one. Resolves
+ * Takes a lease that expires after `ms` unless it is renewed, so that another process can take over if this one is killed. Resolves
  * to null if another process holds it. Throws `StoreUnavailableError`.
  */
 export async function acquireLease(store: KeyValueStore, key: Key, ms: number): Promise<Lease | null> {
@@ -29,7 +29,7 @@ function keepLease(store: KeyValueStore, key: Key, token: string, ms: number, ac
   const leftMs = () => until - performance.now()
   const renew = async () => {
     const startedAt = performance.now()
-    // Without an answer of the store, the lease is still held until it expires.
+    // Without an answer of the store, the lease remains valid until it expires.
     const renewed = await withTimeout(store.compareAndSet(key, token, token, ms), leftMs()).catch(() => null)
     if (renewed) until = startedAt + ms
     if (renewed === false || leftMs() <= 0) lost.abort()

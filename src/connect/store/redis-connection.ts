@@ -6,11 +6,11 @@ import { openServers, type Server, type Servers } from './redis-servers.ts'
 import { isSentinelUrl, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 import { StoreUnavailableError } from './store.ts'
 
-/** How long a command may take, in ms. This is longer than it takes to notice that a server is silent. */
+/** How long a command may take, in ms: longer than the app needs to notice a silent server. */
 const COMMAND_MS = 1_800
-/** The part of `COMMAND_MS` that a write has left after it has waited for a failover. */
+/** The part of `COMMAND_MS` that remains for a write after it has waited for a failover. */
 const LEFT_MS = 300
-/** The pause before another attempt to connect, in ms: it doubles, up to the longest one. */
+/** The pause before another attempt to connect, in ms. It doubles up to `LONGEST_PAUSE_MS`. */
 const PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 500
 
@@ -18,10 +18,9 @@ const LONGEST_PAUSE_MS = 500
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**
- * A connection that recovers automatically, the same way in all modes of Redis. It is opened in the background, and its servers
- * are watched. Another connection takes its place if a server fails, falls silent or is no master any more, or if the Sentinels
- * name another master. The new connection finds the master through the Sentinels, the other nodes of the cluster, or the name of
- * the server.
+ * A connection that recovers automatically, in the same way in all modes of Redis. It opens in the background and watches its
+ * servers. It is replaced if a server fails, falls silent or is no longer a master, or if the Sentinels name another master. The
+ * new connection finds the master through the Sentinels, the other nodes of the cluster, or the server's host name.
  */
 export class RedisConnection {
   readonly #urls: readonly string[]
@@ -87,8 +86,8 @@ export class RedisConnection {
   }
 
   /**
-   * Opens another connection. If some of its servers fail, uses it only if it is better than the former one, which still has the other
-   * masters of a cluster.
+   * Opens another connection. If some of its servers fail, uses it only if fewer servers fail than in the former connection, which
+   * may still reach other masters of a cluster.
    */
   async #replaceServers(url?: string): Promise<Servers> {
     const former = this.#servers
@@ -103,7 +102,7 @@ export class RedisConnection {
     }
     this.#servers = next
     this.#masterUrl = url
-    // The commands of a cluster get this time to end. Commands to any other former master fail now, and `run` repeats them.
+    // Running commands of a cluster get this time to finish. Commands to any other former master fail now, and `run` repeats them.
     setTimeout(() => former?.close(), cluster ? COMMAND_MS : 0).unref()
     this.#setState('connected')
     return next
@@ -126,7 +125,7 @@ export class RedisConnection {
   }
 }
 
-/** Resolves to the servers that answer, and the errors of the others. */
+/** Resolves to the servers that answer, and the errors of the other servers. */
 async function check(servers: Servers | undefined) {
   const list = servers?.list() ?? []
   const results = await Promise.allSettled(list.map(answer))
@@ -137,8 +136,8 @@ async function check(servers: Servers | undefined) {
 }
 
 /**
- * Rejects if the server fails or is no master. Ends its connection if it is silent, because commands would wait for ever. Every user
- * may send HELLO.
+ * Rejects if the server fails or is not a master. Also ends its connection if it fails, because commands to a silent server would
+ * wait for ever. Uses HELLO, because every user may send it.
  */
 async function answer({ host, port, commands, end }: Server): Promise<void> {
   const hello = async () => (await commands()).hello()
@@ -153,7 +152,7 @@ async function answer({ host, port, commands, end }: Server): Promise<void> {
 const isDisconnection = (error: unknown): boolean =>
   error instanceof ClientClosedError || error instanceof DisconnectsClientError
 
-/** What Redis says, without the arguments of the command that it repeats: they may be a password or a record. */
+/** The message of Redis, without the arguments of the command, which may contain a password or a record. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0])
   const message =

@@ -1,6 +1,6 @@
 import { defineScript, RedisClient } from 'redis'
 
-/** The id of a key, which follows the name of its group. */
+/** The id of a key: the part after the name of its group. */
 const ID = 'string.sub(KEYS[1], #KEYS[2] + 2)'
 /** Writes a permanent value and adds its id to the group, or writes an expiring value and removes its id from the group. */
 const WRITE = `
@@ -11,7 +11,7 @@ const REMOVE = `redis.call('SREM', KEYS[2], ${ID}); return redis.call('DEL', KEY
 export const scripts = {
   write: script(`${WRITE} return 1`),
   remove: script(REMOVE),
-  // ARGV: next; ttl, '' or 'kept'; expected. '' means absent: a value is never empty.
+  // ARGV: next; ttl, '' or 'kept'; expected. '' means absent, because a value is never empty.
   swap: script(`
     if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
     if ARGV[1] == '' then ${REMOVE.replace('return ', '')}
@@ -20,11 +20,11 @@ export const scripts = {
     return 1`),
 }
 
-/** Creates a client. All are of one class: `createClient` makes a class of 400 commands each time, which takes 50 ms. */
+/** Creates a client. All clients share a class, because `createClient` would build a class of 400 commands each time (50 ms). */
 export const createClient = RedisClient.factory({ scripts })
 
 function script(SCRIPT: string) {
-  // The type of a copy refers to nothing inside the package `redis`, so the core also compiles where packages are links (pnpm).
+  // The copy's type does not refer to files inside the package `redis`, so the core also compiles if packages are links (pnpm).
   return {
     ...defineScript({
       SCRIPT,

@@ -4,19 +4,18 @@ import { createClient } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 
 /**
- * Knows which server is the master (https://redis.io/docs/latest/develop/reference/sentinel-clients). The connections to all
- * Sentinels stay open. The answer with the highest epoch counts, because a Sentinel that is frozen or was cut off names an old
- * master.
+ * Tracks the master (https://redis.io/docs/latest/develop/reference/sentinel-clients). The connections to all Sentinels stay open.
+ * The answer with the highest epoch counts, because a Sentinel that is frozen or was cut off names an old master.
  */
 export class Sentinels {
   /** The url of the master; undefined while no Sentinel answers. */
   master: string | undefined
   #isFailingOver = false
   readonly #news: News
-  /** One for each Sentinel; undefined until it has answered or failed. */
+  /** The latest answer of each Sentinel; undefined until it has answered or failed. */
   readonly #answers: (Answer | Error | undefined)[]
 
-  /** Tells `news` of another master. Asks the Sentinels at once whenever there is news, and until `news` ends. */
+  /** Reports another master to `news`. Asks the Sentinels regularly, and immediately if there is news, until `news` ends. */
   constructor(urls: readonly string[], news: News) {
     this.#news = news
     this.#answers = urls.map(() => undefined)
@@ -29,12 +28,12 @@ export class Sentinels {
     return this.master ?? Promise.reject(this.#answers[0])
   }
 
-  /** Whether the server at `url` is no longer the master, or is about to be replaced. Then a write to it may be lost. */
+  /** Whether the server at `url` is no longer the master or is about to be replaced, so that a write to it may be lost. */
   isReplacing(url: string | undefined): boolean {
     return this.master !== undefined && (this.master !== url || this.#isFailingOver)
   }
 
-  /** Keeps asking a Sentinel, first without a login, because a Sentinel that has no users refuses the user of the data servers. */
+  /** Keeps asking a Sentinel, first without a login, because a Sentinel without users refuses the login of the data servers. */
   async #follow(index: number, url: URL): Promise<void> {
     let client: Client | undefined
     for (let withLogin = false; !this.#news.isOver; ) {
@@ -67,14 +66,14 @@ export class Sentinels {
 type Client = ReturnType<typeof createSentinelClient>
 type Answer = Awaited<ReturnType<typeof ask>>
 
-/** Resolves to what a Sentinel says. The url of the master gets the scheme, the user and the password of the Sentinel's url. */
+/** Resolves to a Sentinel's answer. The url of the master gets the scheme, user and password of the Sentinel's url. */
 async function ask(client: Client, sentinel: URL, news: News) {
   if (!client.isOpen) {
     await client.connect()
     await client.subscribe(['+try-failover', '+switch-master'], () => news.tell())
   }
   const name = sentinel.pathname.slice(1)
-  // After a failover, the second command names the new master before the first command does. In this order, an address never comes with the epoch of a later master.
+  // The second command is the first to name a new master. In this order, an address never gets the epoch of a later master.
   const [{ 'config-epoch': epoch, flags = '', ...former }, [host, port]] = await Promise.all([
     client.sendCommand<Record<string, string>>(['SENTINEL', 'MASTER', name]),
     client.sendCommand<[string, string]>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]),
@@ -87,11 +86,11 @@ async function ask(client: Client, sentinel: URL, news: News) {
 
 function createSentinelClient({ protocol, username, password, host }: URL, withLogin: boolean) {
   const url = `${protocol}//${withLogin ? `${username}:${password}@` : ''}${host}`
-  // An error also rejects the command, so nothing is left to do here.
+  // Ignore the error here, because it also rejects the command.
   return createClient(clientOptions(url)).on('error', () => {})
 }
 
-/** Returns the error. If it shows that `REDIS_URL` is wrong, the message says what to write instead. */
+/** Returns the error. If it shows that `REDIS_URL` is wrong, the message contains the correct form. */
 function explained(error: unknown, { protocol, host, pathname }: URL): Error {
   const message = String(error)
   if (/unknown command/i.test(message))

@@ -5,9 +5,9 @@ import { createClient, scripts } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
-/** The commands of the store. A client of one server has them, and so has a client of a cluster. */
+/** The commands of the store. Clients of a single server and of a cluster both provide them. */
 export type Commands = Pick<Client, 'get' | 'set' | 'del' | 'mGet' | 'sMembers' | 'write' | 'remove' | 'swap'>
-/** The commands that one server answers for itself. */
+/** The commands that each server answers for itself. */
 type ServerCommands = Pick<Client, 'hello' | 'set' | 'scan' | 'info' | 'configGet'>
 
 /** The single server, the master behind Sentinels, or a master of a cluster. */
@@ -23,27 +23,27 @@ export interface Server {
 export interface Servers {
   /** `standalone`, `cluster`, or `sentinel`. */
   readonly mode: string
-  /** Runs each command on the server that has its key. */
+  /** Runs each command on the server that stores its key. */
   readonly commands: Commands
   /** The same, but reads may come from memory. */
   readonly cached: Commands
-  /** What was read with `cached`; undefined if the server does not report changes. */
+  /** The cache of `cached`; undefined if the server does not report changes. */
   readonly cache: BasicPooledClientSideCache | undefined
   list(): Server[]
   close(): void
 }
 
-/** `RedisConnection` limits the time of commands. This option would limit only the time until a command is sent. */
+/** This option limits only the time until a command is sent. `RedisConnection` limits the time of the whole command. */
 const commandOptions = { timeout: 0 }
 
 /**
  * Opens connections to one server, or to a cluster if there are several addresses or the server belongs to one. `masters`: the
- * masters of the cluster that answer, which are asked instead of the addresses. Throws an error that says what to write if the
- * servers are of another kind.
+ * masters of the cluster that answer, to use instead of the addresses. If the servers are of another kind, throws an error with the
+ * correct form of `REDIS_URL`.
  */
 export function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
   return openInMode(urls, masters, true).catch((error) => {
-    // The user may not be allowed to ask for reports of changes, or the server may have none.
+    // The user may lack permission for reports of changes, or the server may not support them.
     if (/tracking/i.test(String(error))) return openInMode(urls, masters, false)
     throw error
   })
@@ -66,8 +66,9 @@ async function openInMode(
 }
 
 /**
- * Creates a cache for what was read (https://redis.io/docs/latest/develop/clients/client-side-caching). A value is used for one second
- * only. The server reports changes, but an expiry only when it deletes the value, and nothing once the connection has died in silence.
+ * Creates a cache for reads (https://redis.io/docs/latest/develop/clients/client-side-caching). A value is used for at most a
+ * second. The server reports an expiry only when it deletes the value, and its reports no longer arrive if the connection is
+ * silently lost.
  */
 const createCache = () =>
   new BasicPooledClientSideCache({ ttl: 1_000, maxEntries: 10_000, recordStats: false })
@@ -88,7 +89,7 @@ async function openServer(url: string, isCached: boolean): Promise<Servers> {
   try {
     await withTimeout(client.connect(), SILENCE_MS)
     const { mode } = await withTimeout(client.hello(), SILENCE_MS)
-    // With a type mapping other than the client's, reads are not answered from memory.
+    // With a type mapping other than the client's, reads bypass the cache.
     const commands = client.withTypeMapping({})
     const { hostname: host, port } = new URL(url)
     const server = { host, port: Number(port || 6379), commands: async () => commands, end: close }
@@ -112,7 +113,7 @@ async function openCluster(
       masters.length > 0
         ? masters.map(({ host, port }) => ({ socket: { host, port } }))
         : urls.map((url) => ({ url })),
-    // Otherwise a master that does not answer would keep the client from starting.
+    // Otherwise, a master that does not answer would prevent the client from starting.
     minimizeConnections: true,
     defaults: { ...login, socket: { ...socketOptions, ...(socket.tls && { tls: true as const }) } },
     ...(cache && { clientSideCache: cache }),
@@ -123,7 +124,7 @@ async function openCluster(
   })
   try {
     await withTimeout(cluster.connect(), 2 * SILENCE_MS)
-    // At least one of its masters has to answer.
+    // At least one master has to answer.
     await Promise.any(cluster.masters.map((node) => cluster.nodeClient(node)))
   } catch (error) {
     cluster.destroy()

@@ -14,8 +14,8 @@ import {
 
 export interface RedisOptions {
   /**
-   * One `redis://` or `rediss://` address of a server or a cluster, or several nodes of a cluster. Sentinels have
-   * `redis+sentinel://` or `rediss+sentinel://` addresses, with the name of the master as their path.
+   * One `redis://` or `rediss://` address of a server or a cluster, or several nodes of a cluster. For Sentinels, use
+   * `redis+sentinel://` or `rediss+sentinel://` addresses, with the name of the master as the path.
    */
   urls: readonly string[]
   /** Called when the connection is lost, with the reason, and when it is restored. */
@@ -33,20 +33,20 @@ export interface RedisCommands {
 
 export interface RedisStore extends KeyValueStore {
   readonly client: RedisCommands
-  /** Problems with the settings of Redis, each as one sentence for the operator. Throws `StoreUnavailableError`. */
+  /** Problems with the settings of Redis, each as a text for the operator. Throws `StoreUnavailableError`. */
   warnings(): Promise<string[]>
 }
 
 /**
  * Opens the store on Redis: a single server, a cluster, or a master behind Sentinels. It connects in the background and reconnects
- * by itself. While Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
+ * automatically. While Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
 export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions): RedisStore {
   const connection = new RedisConnection(urls, onState)
   const tellRefusal = newsOnly(onRefusal)
   const run: RedisConnection['run'] = (...args) => connection.run(...args)
   const change = <T>(name: string, command: (commands: Commands) => Promise<T>) =>
-    // The server reports the change after its answer, or not at all, so the old value is dropped here.
+    // The server's report of the change may follow its answer, or fail to arrive, so drop the old value here.
     run(({ commands, cache }) => command(commands).finally(() => cache?.invalidate(name)), true)
   const write = async <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) => {
     const name = keyName(key)
@@ -89,7 +89,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
 
 /**
  * See `KeyValueStore.owners`. A cursor consists of the cursor of one master, the position of that master, and the run ids of all
- * masters. When a master has been restarted or replaced, the walk starts over. Old cursors would skip some owners, and owners may
+ * masters. If a master has been restarted or replaced, the walk starts over, because old cursors would skip owners, and owners may
  * have moved.
  */
 async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
@@ -127,17 +127,17 @@ async function valuesOf(connection: RedisConnection, owner: string): Promise<Ent
   return found.filter(({ key }) => key.owner === owner)
 }
 
-/** How long the value of a ping stays, in ms. Someone who asks whether the app is ready must not fill the store. */
+/** How long the value of a ping is kept, in ms. Readiness checks must not fill the store. */
 const PING_TTL_MS = 1
-/** How many keys a ping tries to find one that a master of a cluster serves. */
+/** How many keys a ping tries until it finds a key that this master of a cluster serves. */
 const PING_KEYS = 1_000
 
-/** The server answered, and refused to write. */
+/** The server answered, but refused the write. */
 class RefusedWriteError extends Error {}
 
 /**
- * Writes a small value to each server, and resolves if one of them takes it. Another master of a cluster may be missing while its
- * replica takes over. Calls `tell` with the servers that refuse, or with null if all take it.
+ * Writes a small value to each server, and resolves if at least one accepts it. Other masters of a cluster may be missing while a
+ * replica takes over. Calls `tell` with the refusals, or with null if all servers accept it.
  */
 async function writeToAny(servers: Server[], tell: OnRefusal): Promise<void> {
   const writes = servers.map(writeTo)
@@ -166,7 +166,7 @@ async function writeTo({ host, port, commands }: Server): Promise<void> {
   }
 }
 
-/** How many values one command reads: Redis and this process get on with other requests in between. */
+/** How many values one command reads, so that Redis and this process can handle other requests in between. */
 const AT_ONCE = 250
 
 /** The entries of one kind and owner. */
@@ -187,7 +187,7 @@ function entryOf(name: string, value: string | null | undefined): Entry[] {
   return key && value ? [{ key, value }] : []
 }
 
-/** Settings under which Redis may lose values. Managed services may not allow reading them. */
+/** Warns of settings with which Redis may lose values. Managed services may not allow reading the settings. */
 async function warningsOf(server: Server): Promise<string[]> {
   const commands = await server.commands()
   const setting = (name: string) => commands.configGet(name).catch((): Record<string, string> => ({}))

@@ -24,19 +24,19 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `
-/** How often expired rows are deleted, in ms, and how many at a time, to be quick. Operations ignore rows as soon as they expire. */
+/** How often expired rows are deleted, in ms, and how many at a time, to keep it quick. Operations ignore expired rows. */
 const PURGE_MS = 10_000
 const PURGE_ROWS = 1_000
-/** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
+/** How long an operation waits for another process's lock, and how often it retries, in ms. This does not block the event loop. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
-/** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
+/** How long opening waits for a lock, in ms. This blocks, but the app serves no requests yet. */
 const OPEN_MS = 2_000
-/** What a ping writes, and how long it may stay if the process is killed in the meantime, in ms. */
+/** The key that a ping writes, and how long it is kept if the process is killed in the meantime, in ms. */
 const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 }
-/** How many values of an owner are read until other requests get their turn: a few milliseconds. */
+/** How many values of an owner are read before other requests get their turn: a few milliseconds of work. */
 const LISTED = 250
-/** How many owners a page has. */
+/** The number of owners per page. */
 const OWNERS = 500
 
 export interface SqliteOptions {
@@ -52,11 +52,11 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the embedded store: one SQLite file in WAL mode, for a single machine, readable by this user only. Every write
- * is a single statement, so it is atomic among the processes that share the file, and a killed process never leaves a
- * partly written value. While another process holds a lock, operations are retried for two seconds without blocking.
- * When the file was deleted or replaced, the store closes, and no operation succeeds any more.
- * Throws an error that names the file if it cannot be opened. Operations throw `StoreUnavailableError`.
+ * Opens the embedded store: one SQLite file in WAL mode, for a single machine, readable by this user only. Every write is a single
+ * statement, so it is atomic among the processes that share the file. A killed process never leaves a partly written value. While
+ * another process holds a lock, operations are retried for two seconds without blocking. If the file is deleted or replaced, the
+ * store closes, and all further operations fail. Throws an error that names the file if it cannot be opened. Operations throw
+ * `StoreUnavailableError`.
  */
 export function openSqlite(options: SqliteOptions): KeyValueStore {
   const { file, now = Date.now, maxPages, onGone } = options
@@ -64,7 +64,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
   const { db, attempt, close } = guarded(file, onGone)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  // If it fails, the next operation says why.
+  // If this fails, the next operation reports the reason.
   const purging = setInterval(
     () => attempt(() => statements.purge.run(now())).catch(() => {}),
     PURGE_MS,
@@ -80,7 +80,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
     description: `embedded SQLite, ${file}`,
 
     get,
-    // Reads of the file come from memory already.
+    // The file's pages are already cached in memory.
     getCached: get,
 
     set: (key, value, ttlMs) =>
@@ -142,7 +142,7 @@ async function entriesOf(
   }
 }
 
-/** Opens the file. Once it is deleted or replaced, no read is answered from it, and no write to it is acknowledged. */
+/** Opens the file. Once it is deleted or replaced, all reads and writes fail. */
 function guarded(file: string, onGone?: (reason: string) => void) {
   const { db, identity } = open(file)
   let gone: Error | undefined
@@ -158,7 +158,7 @@ function guarded(file: string, onGone?: (reason: string) => void) {
     })
   function close(): void {
     if (!db.isOpen) return
-    // Empties the log of a file that is gone. SQLite would leave it, and would replay it over the file that took its place.
+    // Empties the log of a file that is gone. Otherwise, SQLite would leave the log, and later replay it over the new file.
     if (identityOf(file) !== identity) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()
   }
@@ -189,7 +189,7 @@ function swap(
   return replace.run(next, expiresAt, ...place, now, expected).changes === 1
 }
 
-/** Every operation is one of these; `now` and expiry times are in ms since 1970. */
+/** The statements of all operations. `now` and expiry times are in ms since 1970. */
 function prepareStatements(db: DatabaseSync) {
   const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
   return {
@@ -218,7 +218,7 @@ function prepareStatements(db: DatabaseSync) {
 function open(file: string): { db: DatabaseSync; identity: string } {
   try {
     if (file !== ':memory:') protectFile(file)
-    // This is read first, so that a file that is replaced in the meantime is not taken for the one that was opened.
+    // Read this first, so that a file that replaces it in the meantime isn't mistaken for the opened file.
     const identity = identityOf(file)
     const db = new DatabaseSync(file, { timeout: OPEN_MS })
     db.exec(SCHEMA)
@@ -239,28 +239,28 @@ function protectFile(file: string): void {
   chmodSync(file, 0o600)
 }
 
-/** Returns a text that tells a file from another one at the same path. It is constant if there is no file, as for a store in memory. */
+/** Returns a text that identifies the current file at this path. Without a file, as for `:memory:`, it is constant. */
 function identityOf(file: string): string {
   const { dev, ino } = statSync(file, { throwIfNoEntry: false }) ?? {}
   return `${dev} ${ino}`
 }
 
-/** Throws if the file takes no writes, is damaged, or is locked by another process. */
+/** Throws if the file cannot be written, is damaged, or is locked by another process. */
 function checkFile(
   db: DatabaseSync,
   { anyRow, upsert, remove }: ReturnType<typeof prepareStatements>,
   now: number,
 ): void {
-  // The row must come from the file itself: not from memory, and not from the log, which the last check has copied to the file.
+  // The row must come from the file, not from memory, and not from the log, which the last check has copied to the file.
   db.exec('PRAGMA shrink_memory')
   anyRow.get()
-  // The value is longer than a page, so a full file has no room for it. It is deleted at once.
+  // The value is longer than a page, so it does not fit into a full file. It is deleted immediately.
   upsert.run(...columns(PING.key), 'x'.repeat(5_000), now + PING.ttlMs)
   remove.run(...columns(PING.key), now)
   db.exec('PRAGMA wal_checkpoint(PASSIVE)')
 }
 
-/** Runs an operation, and repeats it while another process has the lock. SQLite's own waiting would stop the event loop. */
+/** Runs an operation, and repeats it while another process has the lock. SQLite's own wait would block the event loop. */
 async function unlessLocked<T>(operation: () => T): Promise<T> {
   for (const deadline = performance.now() + BUSY_MS; ; await pause(RETRY_MS)) {
     try {
@@ -272,7 +272,7 @@ async function unlessLocked<T>(operation: () => T): Promise<T> {
   }
 }
 
-/** Whether SQLite failed with one of these codes, or with an extension of one (https://sqlite.org/rescode.html). */
+/** Whether SQLite failed with one of these codes, or with an extended code of theirs (https://sqlite.org/rescode.html). */
 function hasCode(error: unknown, codes: readonly number[]): boolean {
   const code: unknown = Object(error).errcode
   return typeof code === 'number' && codes.includes(code & 0xff)

@@ -1,15 +1,15 @@
 import { CoreError } from '../app-error.ts'
 
 /**
- * The store port: a few atomic operations on which the rest of the app is built. Two adapters implement it, `redis.ts`
- * and `sqlite.ts`; `test/support/store-contract.ts` tests both.
+ * The store interface: a few atomic operations on which the rest of the app builds. Two adapters implement it, `redis.ts` and
+ * `sqlite.ts`; `test/support/store-contract.ts` tests both.
  */
 
-/** Identifies a value. The keys of an `owner` are listed together and share a slot of a Redis Cluster. */
+/** Identifies a value. All keys of an `owner` share a slot of a Redis Cluster. */
 export interface Key {
-  /** What the value is: `connection`, `lease` ... A constant of ours: lower-case letters and hyphens. */
+  /** The type of the value, such as `lease`: a constant of lower-case letters and hyphens. */
   readonly kind: string
-  /** Who owns it: a `userId`, a random id, or an `appOwner`. Any well-formed string. */
+  /** The owner: a `userId`, a random id, or an `appOwner`. Any well-formed string. */
   readonly owner: string
   /** Distinguishes the owner's values. Any well-formed string. */
   readonly id: string
@@ -28,24 +28,24 @@ export interface OwnersPage {
   cursor: string | null
 }
 
-/** If a part of a key is not a well-formed string, every operation with this key rejects with a `TypeError`: it is an error of the caller. */
+/** If a part of a key is not a well-formed string, which is a bug of the caller, operations reject with a `TypeError`. */
 export interface KeyValueStore {
-  /** Describes the store in the log at start and in checks of the settings. Contains no password. */
+  /** Describes the store in the log at startup and in checks of the settings. Contains no password. */
   readonly description: string
   /** Resolves to the value, or null if there is none or it has expired. */
   get(key: Key): Promise<string | null>
   /**
-   * Like `get`, but the value may come from memory and be up to a second old. A write of this process is seen at once, one of
-   * another process usually within milliseconds. It is for values that most requests read. An adapter without a cache reads the
-   * store.
+   * Like `get`, but the value may come from memory and be up to a second old. It reflects a write of this process immediately, and
+   * a write of another process usually within milliseconds. Use it for values that most requests read. An adapter without a cache
+   * reads the store.
    */
   getCached(key: Key): Promise<string | null>
-  /** Writes a value, which must not be empty. With `ttlMs` it expires and is not listed; without, it is permanent. */
+  /** Writes a value, which must not be empty. With `ttlMs`, it expires and is not listed. Without `ttlMs`, it is permanent. */
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /**
-   * Writes `next` only if the value is still exactly `expected`; null means absent in both. Resolves to whether it was
-   * written. Atomic among all processes. With `'kept'`, the new value is permanent or expires as the old one; it saves the server
-   * work. Without an old value, it is permanent.
+   * Writes `next` only if the value is still exactly `expected`; null means absent in both. Resolves to whether it was written.
+   * Atomic among all processes. With `'kept'`, the new value keeps the expiry of the old value, which saves the server work.
+   * Without an old value, it is permanent.
    */
   compareAndSet(
     key: Key,
@@ -56,14 +56,14 @@ export interface KeyValueStore {
   /** Deletes the value. Resolves to whether there was one. */
   delete(key: Key): Promise<boolean>
   /**
-   * The owner's permanent values of one kind (written without `ttlMs`), in no particular order. It lets other requests get their
-   * turn, however many values there are, so a value that is written in the meantime may be missing.
+   * The owner's permanent values of one kind (written without `ttlMs`), in no particular order. It lets other requests run in
+   * between, so a value that is written in the meantime may be missing.
    */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
    * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the previous page, or null for the first
-   * page. A cursor can be used days later, and by another process. An owner may be on several pages. An owner that exists during the
-   * whole walk is on at least one.
+   * page. A cursor can be used days later, and by another process. An owner may be on several pages. An owner that exists during
+   * the whole walk is on at least one page.
    */
   owners(kind: string, cursor: string | null): Promise<OwnersPage>
   /**
@@ -71,7 +71,7 @@ export interface KeyValueStore {
    * values, so it is only for the administration of one user's data.
    */
   ofOwner(owner: string): Promise<Entry[]>
-  /** Resolves if the store takes writes, which it tests with a small value that expires. One of several servers is enough. */
+  /** Resolves if the store accepts writes, which it tests with a temporary value. One of several servers is enough. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -87,12 +87,12 @@ export class StoreUnavailableError extends CoreError {
 }
 
 /**
- * Called with the reason when a ping finds that the store refuses writes, and with null when it takes them again. If several
+ * Called with the reason when a ping finds that the store refuses writes, and with null when it accepts them again. If several
  * servers refuse, the reason names each. It contains no secrets.
  */
 export type OnRefusal = (reason: string | null) => void
 
-/** Passes a reason on only if it differs from the last one. */
+/** Passes on a reason only if it differs from the last one. */
 export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
   let last: string | null = null
   return (reason) => {
@@ -101,23 +101,23 @@ export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
   }
 }
 
-/** The key as one string, unique to it whatever characters it contains: an encrypted value is bound to it. */
+/** Returns a unique text for a key, whatever characters it contains. Encrypted values are bound to it. */
 export const keyText = ({ kind, owner, id }: Key): string => JSON.stringify([kind, owner, id])
 
 /**
- * The owner of values that belong to the app and not to a user, such as a queue that all processes share. No user can have
- * this id: the ids of users have no control characters.
+ * The owner of values that belong to the app and not to a user, such as a lease. No user can have this id, because user ids contain
+ * no control characters.
  */
 export const appOwner = (name: string): string => `\u0001${name}`
 
-/** Throws a `TypeError` if a part of the key is not a well-formed string. JavaScript would turn `undefined` into a name. */
+/** Throws a `TypeError` if a part of the key is not a well-formed string. JavaScript would turn `undefined` into text. */
 export function checkKey({ kind, owner, id }: Key): void {
   for (const part of [kind, owner, id])
     if (typeof part !== 'string' || !part.isWellFormed())
       throw new TypeError('the kind, owner and id of a key must be well-formed strings')
 }
 
-/** The owners that have permanent values of one kind; rarely, one comes twice. Throws `StoreUnavailableError`. */
+/** The owners that have permanent values of one kind. In rare cases, an owner occurs twice. Throws `StoreUnavailableError`. */
 export async function* allOwners(store: KeyValueStore, kind: string): AsyncIterable<string> {
   let cursor: string | null = null
   do {

@@ -1,10 +1,9 @@
 import type { Key, KeyValueStore } from './store.ts'
 
 /**
- * Changes a value: reads it, and writes what `change` returns. If another process has changed it in the meantime, begins again.
- * `change` gets null if there is no value, and returns null to delete it. If it returns what it got, nothing is written. It may
- * be called several times, and what it throws ends the update. Resolves to the value that is stored now. Throws
- * `StoreUnavailableError`.
+ * Changes a value: reads it, and writes the result of `change`. Starts over if another process has changed it in the meantime.
+ * `change` gets null if there is no value, and returns null to delete it. If it returns the same value, no write follows. It may be
+ * called several times, and its errors end the update. Resolves to the value that is stored now. Throws `StoreUnavailableError`.
  *
  * @example
  * const count = await update(store, key, (value) => String(Number(value ?? 0) + 1))

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import { type ConnectionEvent, type ConnectionRef, eventsOf } from './connection.ts'
 import type { Change } from './records.ts'
 
-/** Called after each change of a record with its events, which may be none. Its errors are logged and affect nothing. */
+/** Called after each change of a record. `events` may be empty. The errors of a listener are logged and have no other effect. */
 export type ChangeListener = (
   ref: ConnectionRef,
   events: readonly ConnectionEvent[],
@@ -12,7 +12,7 @@ export type ChangeListener = (
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
 
-/** Tells the log and the listeners of each change of a connection in this process. `listen` returns a function that unsubscribes. */
+/** Reports each change of a connection by this process to the log and the listeners. `listen` returns an unsubscribe function. */
 export function createChanges(log: Log) {
   const listeners = new Set<ChangeListener>()
   const logFailure = (error: unknown) => {
@@ -48,7 +48,7 @@ function logEvent(log: Log, event: ConnectionEvent, { before, after }: Change): 
     case 'disconnected':
       log.info({ consent: before.consent }, 'account disconnected')
       break
-    // A failed request for tokens is logged with its reason when it fails.
+    // A failed token request has already been logged, with its reason.
     case 'refreshFailed':
     case 'refreshed':
     case 'recovered':

@@ -1,7 +1,7 @@
 /**
- * A connection is one record. Whatever happens to it is a pure function that returns the next record, or the same one if nothing
- * changes. `vault.ts` applies these functions: it reads the record, calls the function, and writes by compare-and-set. Times are
- * in ms since 1970, by this app's clock.
+ * A connection is one record. Each event is a pure function that returns the next record, or the same record if it doesn't change.
+ * `vault.ts` applies these functions: it reads the record, calls the function, and writes by compare-and-set. Times are in ms since
+ * 1970, by this app's clock.
  */
 import * as z from 'zod'
 import { type EndReason, MAX_RETRY_AFTER_MS, OUTAGE_KINDS } from '../platform/errors.ts'
@@ -13,64 +13,64 @@ export interface ConnectionRef {
   bxcontext: string
 }
 
-/** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
+/** Why the last refresh or API call failed. `refused`: the answer to a refresh was a 4xx of unknown meaning. */
 const lastErrorSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
 export type LastError = z.infer<typeof lastErrorSchema>
 
 /**
- * The reasons that delete the tokens. After `refused`, a refresh may still succeed. `expired` is not stored, because no clock may
- * delete tokens.
+ * The reasons that delete the tokens. After `refused`, a refresh may still succeed. `expired` is not stored, because a wrong clock
+ * must not delete tokens.
  */
 const endReasonSchema = z.enum(['invalid_grant', 'rejected'])
 
 const common = {
   version: z.literal(1),
-  /** Random for each write. It shows whether a write whose answer was lost has happened, so every write may be repeated. */
+  /** Random for each write. After a lost answer, it shows whether the write succeeded, so every write can be repeated safely. */
   rev: z.string(),
-  /** The number of the latest consent that has begun; each gets the next one. */
+  /** The number of the latest consent that has begun. Each consent gets the next number. */
   begun: z.int(),
-  /** The number of the consent that this record shows. The numbers, and no clock, decide which consent came later. */
+  /** The number of the stored consent. These numbers, not a clock, decide which consent came later. */
   consent: z.int(),
 }
 
-/** No connection yet: a consent has begun. The record expires after `NONE_TTL_MS`, when no such consent can still be stored. */
+/** No connection yet: a consent has begun. The record expires after `NONE_TTL_MS`, when it is too late to store that consent. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
-  /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
+  /** How many times this consent was refreshed. With `consent`, it identifies the tokens of one answer. */
   refreshes: z.int(),
-  /** Counts the leases. The process that took the latest one may refresh these tokens, until `leasedUntil`. */
+  /** Counts the leases. The process that took the latest lease may refresh these tokens until `leasedUntil`. */
   fence: z.int(),
   leasedUntil: z.number(),
-  /** How many refreshes have failed in a row, and until when the app sends no further request automatically. */
+  /** How many refreshes have failed in a row, and when the app may automatically send the next request. */
   failures: z.int(),
   pausedUntil: z.number(),
-  /** From when a person or a script may ask again: a while after a failure, or when a pause that the platform asked for ends. */
+  /** When a person or a script may ask again: 5 s after a failure, or after a longer pause that the platform asked for. */
   manualFrom: z.number(),
   lastError: lastErrorSchema.nullable(),
   /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
-  /** Whether there is a refresh token. */
+  /** Whether the connection includes a refresh token. */
   renewable: z.boolean(),
   /** The granted scopes, or null if the platform did not name them. */
   scopes: z.array(z.string()).nullable(),
   connectedAt: z.number(),
-  /** When the access token was received, when it should be refreshed, and when it expires; null: not known. */
+  /** When the access token was received, when to refresh it, and when it expires; null: not known. */
   issuedAt: z.number(),
   refreshAt: z.number().nullable(),
   expiresAt: z.number().nullable(),
   /** When the API last accepted a call, to the minute. */
   usedAt: z.number().nullable(),
-  /** How often the API rejected this access token. If it can be refreshed, only the first time counts. */
+  /** How often the API rejected this access token. With a refresh token, at most 1. */
   rejections: z.int(),
-  /** Why and since when access counts as ended although the tokens are kept, because a refresh may still succeed. */
+  /** Why and since when access counts as ended. The tokens are kept, because a refresh may still succeed. */
   refusal: z.object({ at: z.number(), reason: z.enum(['invalid_grant', 'refused']) }).nullable(),
-  /** Scopes of calls that the API has accepted although the platform did not name them among the granted ones. */
+  /** Scopes of calls that the API accepted although the platform's list of granted scopes lacks them. */
   accepted: z.array(z.string()),
-  /** The calls that the API answered 403, each with the missing scope, or null if it is not known. */
+  /** The calls to which the API answered 403, each with the missing scope, or null if it is not known. */
   missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
 })
 
@@ -90,21 +90,21 @@ export type ConnectionRecord = z.infer<typeof recordSchema>
 export type ActiveRecord = z.infer<typeof activeSchema>
 export type EndedRecord = z.infer<typeof endedSchema>
 
-/** The record of a connection that never was. */
+/** The record of a connection that has never existed. */
 export const NO_RECORD: ConnectionRecord = { version: 1, rev: '', begun: 0, consent: 0, status: 'none' }
 
 /** How long a record without a connection is kept, in ms. */
 export const NONE_TTL_MS = 3_600_000
-/** A token is refreshed at most once in this time, in ms. If it lives for less, but more than 1 s, its life counts instead. */
+/** The shortest time between two refreshes, in ms. A lifetime between 1 s and this time counts instead. */
 const REFRESH_INTERVAL_MS = 5_000
-/** How long before its end a token is refreshed in the background, in ms; at most a fifth of its life. */
+/** How long before its expiry a token is refreshed in the background, in ms; at most a fifth of its lifetime. */
 const REFRESH_MARGIN_MS = 60_000
 const MAX_BACKOFF_MS = 30_000
-/** After `invalid_grant`, the platform is asked once more this much later, in ms: servers also answer so in a burst. */
+/** How long after `invalid_grant` the app asks again, in ms, because some servers also answer so during a burst of requests. */
 const SECOND_QUESTION_MS = 60_000
-/** How long an access token must have been expired until a repeated refusal counts as the end of access, in ms. */
+/** How long an access token must have been expired before a repeated refusal counts as the end of access, in ms. */
 const REFUSAL_GRACE_MS = 30_000
-/** Rejections of a token that cannot be refreshed count at most once in this time, in ms. `MAX_REJECTIONS` end the connection. */
+/** Without a refresh token, rejections count at most once in this time, in ms. `MAX_REJECTIONS` of them end the connection. */
 const REJECTION_INTERVAL_MS = 60_000
 const MAX_REJECTIONS = 3
 const MAX_MISSING = 20
@@ -121,23 +121,23 @@ export function parseRecord(text: string | null): ConnectionRecord | null {
   }
 }
 
-/** What a token response changes: the tokens, encrypted by the caller, and what is known of them. */
+/** The values that a token response changes: the tokens, encrypted by the caller, and facts about them. */
 export type GrantedTokens = Pick<
   ActiveRecord,
   'tokens' | 'names' | 'renewable' | 'scopes' | 'issuedAt' | 'refreshAt' | 'expiresAt'
 >
 
 /**
- * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it. If it did not, a token
- * that can be refreshed is taken to live for `assumedLifetimeMs`, and any other token is used until the API rejects it. A token that
- * a refresh returned again (`isSame`) is not refreshed before its end.
+ * When to refresh a token, and when it expires. `expiresIn`: in seconds, if the platform reported it. Otherwise, a token that can
+ * be refreshed should live for `assumedLifetimeMs`, and any other token is used until the API rejects it. If a refresh returned the
+ * same token (`isSame`), the next refresh waits until it expires.
  */
 export function lifetimeOf(
   expiresIn: number | undefined,
   { issuedAt, renewable, isSame }: { issuedAt: number; renewable: boolean; isSame: boolean },
   assumedLifetimeMs: number,
 ): Pick<ActiveRecord, 'issuedAt' | 'refreshAt' | 'expiresAt'> {
-  // With a lifetime of 0, no token could ever be used, so the API decides.
+  // A lifetime of 0 would make every token unusable, so it counts as not reported.
   const isReported = expiresIn !== undefined && expiresIn > 0
   if (!isReported && !renewable) return { issuedAt, refreshAt: null, expiresAt: null }
   const lifeMs = isReported ? expiresIn * 1000 : assumedLifetimeMs
@@ -145,7 +145,7 @@ export function lifetimeOf(
   return { issuedAt, refreshAt: issuedAt + lifeMs - marginMs, expiresAt: issuedAt + lifeMs }
 }
 
-/** Gives a consent the next number. This happens before its code is sent, so that numbers show which consent began later. */
+/** Gives a consent the next number. This happens before its code is sent, so the numbers show which consent began later. */
 export const begin = (record: ConnectionRecord): ConnectionRecord => ({
   ...record,
   begun: record.begun + 1,
@@ -165,7 +165,7 @@ export function granted(
   return { ...withoutConnection(record), ...UNTOUCHED, ...tokens, status: 'active', consent, connectedAt }
 }
 
-/** What is left of a record when its connection is replaced or ends. */
+/** The values that remain when the connection is replaced or ends. */
 const withoutConnection = ({ version, rev, begun, consent }: ConnectionRecord) => ({
   version,
   rev,
@@ -173,7 +173,7 @@ const withoutConnection = ({ version, rev, begun, consent }: ConnectionRecord) =
   consent,
 })
 
-/** What nothing has happened to yet. */
+/** The initial values of a connection. */
 const UNTOUCHED = {
   refreshes: 0,
   fence: 0,
@@ -189,12 +189,12 @@ const UNTOUCHED = {
   accepted: [],
 } satisfies Partial<ActiveRecord>
 
-/** Which tokens a request was sent for, and under which lease. */
+/** The tokens that a request refreshes, and the lease under which it was sent. */
 export type Sent = Pick<ActiveRecord, 'consent' | 'refreshes' | 'fence'>
 
 /**
- * Takes the lease, which lasts `leaseMs`, unless another caller has it or such requests are paused. A lease whose end is further away
- * than it can be comes from a wrong clock, and counts as over.
+ * Takes the lease for `leaseMs`, unless another caller has it or requests are paused. A lease that ends later than is possible
+ * comes from a wrong clock, and counts as expired.
  */
 export function leased(
   record: ActiveRecord,
@@ -235,20 +235,20 @@ function ended(record: ActiveRecord, endedReason: EndedRecord['endedReason'], en
   }
 }
 
-/** Ends a lease under which nothing was sent. */
+/** Ends a lease whose holder sent no request. */
 export const released = (record: ConnectionRecord, sent: Sent): ConnectionRecord =>
   isHeld(record, sent) ? { ...record, leasedUntil: 0 } : record
 
-/** What failed a request for tokens. Null: the failure says nothing about this connection. */
+/** Why a token request failed. Null: the failure does not concern this connection. */
 export type FailureCause = LastError | 'invalid_grant' | null
 
-/** A refresh failed. The app's next one waits longer each time, or as long as the platform asks. */
+/** A refresh failed. The app waits longer after each failure, or as long as the platform asks. */
 export function failed(
   record: ConnectionRecord,
   sent: Sent,
   { cause, now, retryAfterMs = 0 }: { cause: FailureCause; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
-  // Noting the failure ends the lease. So a repeated write does not count it twice.
+  // Noting the failure ends the lease, so a repeated write doesn't count the failure twice.
   if (!isHeld(record, sent) || record.leasedUntil === 0) return record
   const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   const noted = { ...record, leasedUntil: 0, manualFrom: now + Math.max(REFRESH_INTERVAL_MS, askedMs) }
@@ -257,19 +257,19 @@ export function failed(
   const pausedUntil = now + Math.max(backoffMs, askedMs)
   const after = { ...noted, lastError: cause, failures: record.failures + 1, pausedUntil }
   if (cause !== 'refused') return after
-  // A refusal alone proves nothing: the API must reject the token too, or the platform must refuse again long after it expired.
+  // One refusal isn't enough: the API must also reject the token, or a refusal must follow another 30 s after the expiry.
   const isRepeated = record.lastError === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
   const refusal = record.refusal ?? { at: now, reason: 'refused' }
   return isRepeated || record.rejections > 0 ? { ...after, refusal } : after
 }
 
 /**
- * The platform answered `invalid_grant`. Access counts as ended at once, and the second such answer, a minute later, ends it.
+ * The platform answered `invalid_grant`. Access counts as ended. A second such answer, at least a minute later, deletes the tokens.
  * `askedMs`: the pause that the platform asked for.
  */
 function grantRefused(record: ActiveRecord, now: number, askedMs: number): ConnectionRecord {
   const isSecond = record.refusal?.reason === 'invalid_grant'
-  // A time in the future comes from another clock, and would delay the second question.
+  // A time in the future comes from another clock, and would delay the second request.
   const at = Math.min(now, isSecond ? (record.refusal?.at ?? now) : now)
   if (isSecond && at + SECOND_QUESTION_MS <= now) return ended(record, 'invalid_grant', at)
   const pausedUntil = Math.max(at + SECOND_QUESTION_MS, now + askedMs)
@@ -277,8 +277,8 @@ function grantRefused(record: ActiveRecord, now: number, askedMs: number): Conne
 }
 
 /**
- * The API rejected an access token that should be valid, and it could not be replaced. Without a refresh token, three
- * rejections a minute apart end the connection.
+ * The API rejected an access token that should be valid, and it could not be replaced. Without a refresh token, three rejections,
+ * each at least a minute apart, end the connection.
  */
 export function rejected(record: ConnectionRecord, sent: SentTokens, now: number): ConnectionRecord {
   if (!hasTokens(record, sent) || isExpired(record, now)) return record
@@ -293,7 +293,7 @@ export function rejected(record: ConnectionRecord, sent: SentTokens, now: number
     : ended(record, 'rejected', now)
 }
 
-/** How an API call with a token of this consent ended. The record changes only if that is news. */
+/** Notes the outcome of an API call with a token of this consent. The record changes only if the outcome is new. */
 export function called(
   record: ConnectionRecord,
   { consent }: Pick<Sent, 'consent'>,
@@ -337,12 +337,12 @@ export function called(
 
 const name = z.string().nullable()
 export const namesSchema = z.object({ businessName: name, userName: name, label: name })
-/** The names that the platform reports of the business and the person, and the one that the user has given the connection. */
+/** The names of the business and the person as the platform reports them, and the user's own name for the connection. */
 export type Names = z.infer<typeof namesSchema>
 
 /**
- * Changes the label if it is still the one that the user saw (`shown`). `rev` cannot tell that, because a refresh in the
- * background changes it as well. `open` decrypts the names, and `seal` encrypts them.
+ * Changes the label if it still equals the label that the user saw (`shown`). Comparing `rev` would not work, because a background
+ * refresh also changes it. `open` decrypts the names, and `seal` encrypts them.
  */
 export function labelled(
   record: ConnectionRecord,
@@ -363,7 +363,7 @@ export function resealed(record: ConnectionRecord, reseal: (sealed: string) => s
     : patched(record, { names })
 }
 
-/** The record with other values, or itself if they are the same. */
+/** Returns the record with the values of `patch`, or the same record if they are equal. */
 function patched<R extends ActiveRecord | EndedRecord>(record: R, patch: Partial<R>): R {
   const isSame = Object.entries(patch).every(([name, value]) => Reflect.get(record, name) === value)
   return isSame ? record : { ...record, ...patch }
@@ -383,8 +383,8 @@ const isWithin = (end: number, now: number, longestMs: number) =>
   end > now && end - now <= longestMs + CLOCK_TOLERANCE_MS
 
 /**
- * For how long no request for tokens is sent, in ms. `manual`: a person or a script asks, which only a pause that the platform asked for
- * binds for longer than 5 s. A pause whose end is further away than it can be comes from a wrong clock, and counts as over.
+ * How long the current pause of token requests lasts, in ms. `manual`: for a person or a script, it lasts 5 s, or as long as the
+ * platform asked. A pause that ends later than is possible comes from a wrong clock, and counts as over.
  */
 export function pauseOf(record: ActiveRecord, now: number, manual = false): number {
   const end = manual ? record.manualFrom : record.pausedUntil
@@ -404,7 +404,7 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 }
 
 /**
- * The state of a connection. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`: the
+ * The state of a connection. `degraded`: the platform is unreachable or refuses, and the connection is kept. `canReconnect`: the
  * API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has ended.
  */
 export type ConnectionView =
@@ -414,7 +414,7 @@ export type ConnectionView =
   | { state: 'needs_consent'; missingScopes: string[] }
   | { state: 'revoked'; at: number; reason: EndReason }
 
-/** The only place that decides the state of a connection. `requestedScopes`: those that this app asks for. */
+/** The only place that decides the state of a connection. `requestedScopes`: the scopes that this app asks for. */
 export function viewOf(
   record: ConnectionRecord,
   requestedScopes: readonly string[],
@@ -453,8 +453,8 @@ export function endOf(record: ConnectionRecord, now: number): { at: number; reas
 const OFFLINE_ACCESS = 'offline_access'
 
 /**
- * Requested scopes that were not granted, unless the API has accepted a call for them, and scopes whose absence made the API refuse
- * a call.
+ * Requested scopes that were not granted, unless the API has accepted a call for them. Also scopes whose absence made the API
+ * refuse a call.
  */
 export function missingScopesOf(record: ConnectionRecord, requestedScopes: readonly string[]): string[] {
   if (record.status !== 'active') return []
@@ -465,7 +465,7 @@ export function missingScopesOf(record: ConnectionRecord, requestedScopes: reado
   return [...new Set([...ungranted.filter((scope) => scope !== OFFLINE_ACCESS), ...refused])]
 }
 
-/** An event of a connection. It never contains a token. */
+/** An event of a connection. It never contains tokens. */
 export type ConnectionEvent =
   | { type: 'connected'; scopes: readonly string[] | null }
   | { type: 'refreshed'; scopes: readonly string[] | null }
@@ -474,7 +474,7 @@ export type ConnectionEvent =
   | { type: 'revoked'; reason: EndReason }
   | { type: 'disconnected' }
 
-/** The events of a change: the differences of its two records. */
+/** Derives the events of a change from its two records. */
 export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): ConnectionEvent[] {
   if (after.status === 'none' && before.status !== 'none') return [{ type: 'disconnected' }]
   if (after.status === 'active' && after.consent !== before.consent)
@@ -485,7 +485,7 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
     events.push({ type: 'refreshFailed', lastError: after.lastError })
   const isRefreshed = after.status === 'active' && after.refreshes > tokens.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
-  // At the time 0, no token has expired. An expiry is no event, because it does not change the record.
+  // At the time 0, no token has expired. An expiry is not an event, because it does not change the record.
   const [hadEnded, end] = [endOf(before, 0) !== null, endOf(after, 0)]
   if (!end && (hadEnded || (isRefreshed && tokens.failures > 0))) events.push({ type: 'recovered' })
   if (end && !hadEnded) events.push({ type: 'revoked', reason: end.reason })

@@ -16,19 +16,19 @@ export interface Connection extends Names {
   bxcontext: string
   /** `misconfigured`: the platform refuses this app's own credentials. */
   view: Exclude<ConnectionView, { state: 'none' }> | { state: 'misconfigured' }
-  /** The number of the consent, which the log has too. */
+  /** The number of the consent, as in the log. */
   consent: number
   scopes: string[] | null
   /** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
   missingScopes: string[]
   connectedAt: number
-  /** When the API last accepted a call, to the minute; null if that is not known. */
+  /** When the API last accepted a call, to the minute; null if it is not known. */
   lastUsedAt: number | null
-  /** What is known of the tokens; null if access has ended and they are deleted. */
+  /** Facts about the tokens; null if access has ended and they are deleted. */
   tokens: TokenFacts | null
 }
 
-/** What the record says of its tokens, and how long until a person may request a refresh, in ms. */
+/** The record's facts about its tokens, and how long until a person may request a refresh, in ms. */
 type TokenFacts = Pick<ActiveRecord, 'issuedAt' | 'expiresAt' | 'refreshes' | 'renewable'> & {
   refreshableInMs: number
 }
@@ -45,7 +45,7 @@ export interface UnreadableConnection {
 
 /** A state that a connection may have. */
 export type ConnectionState = (Connection | UnreadableConnection)['view']['state']
-/** All states, for schemas. Code that depends on the state is a switch, or a `Record` of the states. */
+/** All states, for schemas. Code that depends on the state uses a switch, or a `Record` of the states. */
 export const CONNECTION_STATES = {
   active: 'active',
   degraded: 'degraded',
@@ -55,7 +55,7 @@ export const CONNECTION_STATES = {
   unreadable: 'unreadable',
 } as const satisfies { [State in ConnectionState]: State }
 
-/** Describes a record for people. `requestedScopes`: those that this app asks for. `isAppRefused`: see `AppCredentials`. */
+/** Describes a record for people. `requestedScopes`: the scopes that this app asks for. `isAppRefused`: see `AppCredentials`. */
 export function describe(
   { bxcontext }: ConnectionRef,
   record: ConnectionRecord,

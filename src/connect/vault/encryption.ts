@@ -10,7 +10,7 @@ export interface EncryptionKey {
 
 export type RecordCipher = ReturnType<typeof createRecordCipher>
 
-/** A record cannot be decrypted. The message names the missing key id, or another possible cause. */
+/** A record cannot be decrypted. The message names the missing key, or other possible causes. */
 export class DecryptionError extends CoreError {
   readonly code = 'record_decryption_failed'
   readonly status = 500
@@ -37,21 +37,21 @@ const KEY_ID = /^[\w-]{1,32}$/
 export const isEncrypted = (text: string): boolean => /^v1\.[\w-]{1,32}\.[\w-]+$/.test(text)
 
 /**
- * Encrypts records at rest with AES-256-GCM. The first key encrypts, and all of them decrypt, so keys rotate in two steps:
- * add the new key last everywhere, then move it to the front. The storage key is associated data (NIST SP 800-38D), so a
- * record that is copied to another user's key does not decrypt.
+ * Encrypts records at rest with AES-256-GCM. The first key encrypts, and all keys decrypt, so a key rotation has two steps: add the
+ * new key at the end in every process, then move it to the front. The storage key is associated data (NIST SP 800-38D), so a record
+ * that is copied to another user's key does not decrypt.
  */
 export function createRecordCipher(keys: readonly EncryptionKey[]) {
   const [current] = keys
   if (!current) throw new Error('A cipher needs at least one key')
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
-  // Otherwise, the first secret of this id would encrypt, and the last one would decrypt.
+  // Otherwise, the first secret of this id would encrypt, but the last secret would decrypt.
   if (secrets.size < keys.length) throw new Error('Two encryption keys have the same id')
   if (keys.some(({ id }) => !KEY_ID.test(id)))
     throw new Error('The id of an encryption key must be 1 to 32 letters, digits, hyphens or underscores')
 
   return {
-    /** Whether the first key encrypted it. */
+    /** Whether the first key encrypted this text. */
     isCurrent: (encrypted: string): boolean => encrypted.startsWith(`v1.${current.id}.`),
 
     /** Encrypts to `v1.<key id>.<base64url of iv, ciphertext, tag>`. Only the same `aad` (the storage key) decrypts it. */

@@ -1,4 +1,4 @@
-/** A user's connections in an order, page by page. Nothing is decrypted for it, unless someone searches or sorts by name. */
+/** A user's connections, sorted, page by page. Only a search or a sort by name decrypts connections of other pages. */
 import { setImmediate } from 'node:timers/promises'
 import type { PageOf } from '../platform/api.ts'
 import { type ConnectionRecord, type ConnectionRef, viewOf } from './connection.ts'
@@ -14,18 +14,18 @@ export interface Listed {
 export interface Listing {
   skip: number
   top: number
-  /** A part of the label, of the business name, or of the bxcontext, in upper or lower case. */
+  /** A part of the label, of the business name or of the bxcontext. Case doesn't matter. */
   search?: string
-  /** The default: those that the user has to connect again come first, or to grant a permission; then as by `used`. */
+  /** By default, connections that need the user (a new consent or a permission) come first, then as with `used`. */
   order?: 'name' | 'used' | undefined
 }
 
 type Described = Connection | UnreadableConnection
 
-/** How many records are handled until other requests get their turn: some milliseconds. */
+/** How many records are processed before other requests get their turn: a few milliseconds of work. */
 const AT_ONCE = 100
 
-/** Calls `work` for each item, and lets other requests get their turn in between. */
+/** Calls `work` for each item, and lets other requests run in between. */
 export async function inTurns<T, R>(items: readonly T[], work: (item: T) => R): Promise<R[]> {
   const results: R[] = []
   for (const item of items) {
@@ -66,7 +66,7 @@ export async function pageOf(
   }
 }
 
-/** When a connection was last used, or else when it was made. */
+/** When a connection was last used, or else when it was connected. */
 function lastUse(record: ConnectionRecord | null): number {
   if (record === null || record.status === 'none') return 0
   return record.usedAt ?? record.connectedAt

@@ -28,26 +28,26 @@ import {
 } from './encryption.ts'
 import { inTurns, type Listed } from './listing.ts'
 
-/** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
+/** The `kind` of the keys of a platform's connections, for example to list their owners. `platform`: the platform's name. */
 export const connectionKind = (platform: string) => `${platform}-connection`
 
 const tokensSchema = z.object({ accessToken: z.string(), refreshToken: z.string().nullable() })
-/** What an active record keeps encrypted. */
+/** The decrypted secrets of an active record. */
 export type Secrets = z.infer<typeof tokensSchema> & Names
 
-/** A change of a record. Both are the same if there was nothing to change. */
+/** A change of a record. `before` and `after` are the same record if it did not change. */
 export interface Change {
   before: ConnectionRecord
   after: ConnectionRecord
 }
 
-/** Returns the next record, or the same record if nothing changes. */
+/** Returns the next record, or the same record to leave it unchanged. */
 export type Transition = (record: ConnectionRecord) => ConnectionRecord
 
-/** What became of a record: it was encrypted anew, the first key had encrypted it already, or it cannot be decrypted. */
+/** The outcome for a record: it was re-encrypted, it already used the first key, or it cannot be decrypted. */
 export type Reencryption = 'reencrypted' | 'current' | DecryptionError
 
-/** How many records are kept parsed and decrypted: both take longer than a read from Redis (npm run bench, `vault.accessToken`). */
+/** How many parsed and decrypted records are kept, because both steps take longer than a read from Redis (`npm run bench`). */
 const MAX_KEPT = 1_000
 
 /** The records of a platform's connections in the store. Methods throw `StoreUnavailableError`. */
@@ -58,7 +58,7 @@ export class ConnectionRecords {
   readonly #assumedLifetimeMs: number
   readonly #kept = new Map<string, ConnectionRecord>()
   readonly #secrets = new WeakMap<ActiveRecord, Secrets>()
-  /** The text of each record that was read or written, as it is stored. */
+  /** The stored text of each record that was read or written. */
   readonly #texts = new WeakMap<ConnectionRecord, string>()
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
@@ -81,7 +81,7 @@ export class ConnectionRecords {
     return this.#parsed(await this.#store.get(this.#key(ref)))
   }
 
-  /** Like `read`; a value that is at most a second old may come from memory. */
+  /** Like `read`, but the record may come from memory and be up to a second old. */
   async readCached(ref: ConnectionRef): Promise<ConnectionRecord> {
     const key = this.#key(ref)
     const text = await this.#store.getCached(key)
@@ -106,17 +106,17 @@ export class ConnectionRecords {
   }
 
   /**
-   * Changes a record: reads it, calls `next`, and writes the result. If another process was faster, begins again. `seen`: the record
-   * as the caller knows it, which is not read again: the write shows whether it is still the stored one. If `next` changes nothing
-   * in it, the record is read.
+   * Changes a record: reads it, calls `next`, and writes the result. Starts over if another process changed the record first.
+   * `seen`: the record that the caller has read. It isn't read again, because the write fails if it is outdated. But it is read
+   * again if `next` doesn't change it.
    */
   change(ref: ConnectionRef, next: Transition, seen?: ConnectionRecord): Promise<Change> {
     return this.changer(ref, next, seen)()
   }
 
   /**
-   * Returns a function that makes a change, and can be called again if the answer of the store was lost. If the earlier call has
-   * written the record, the record has its `rev`, and nothing is written twice.
+   * Returns a function that makes a change. Call it again if the store's answer was lost. If the earlier call has written the
+   * record, its `rev` shows that, and the record isn't written twice.
    */
   changer(ref: ConnectionRef, next: Transition, seen?: ConnectionRecord): () => Promise<Change> {
     const key = this.#key(ref)
@@ -142,8 +142,8 @@ export class ConnectionRecords {
   }
 
   /**
-   * Deletes a record, which works even if the store is full. A consent that began before is not stored afterwards, because the
-   * next record has other numbers. Resolves to the deleted record, or to null if it could not be read.
+   * Deletes a record, which works even if the store is full. Afterwards, a consent that began earlier can't be stored, because the
+   * next record uses other numbers. Resolves to the deleted record, or to null if it could not be read.
    */
   async remove(ref: ConnectionRef): Promise<ConnectionRecord | null> {
     const key = this.#key(ref)
@@ -167,7 +167,7 @@ export class ConnectionRecords {
     return this.change(ref, (record) => labelled(record, change, { open, seal }))
   }
 
-  /** Encrypts a record with the first key. `text`: the record as it was read a moment ago. */
+  /** Encrypts a record with the first key. `text`: the stored text, as just read. */
   async reencrypt(ref: ConnectionRef, text: string): Promise<Reencryption> {
     const aad = keyText(this.#key(ref))
     const reseal = (sealed: string) =>
@@ -191,7 +191,7 @@ export class ConnectionRecords {
     return secrets
   }
 
-  /** The secrets of a record, or only its names after access has ended. Null if there are none, or if they cannot be decrypted. */
+  /** The secrets of a record, or only its names after access has ended. Null without a connection, or if decryption fails. */
   secretsIfReadable(ref: ConnectionRef, record: ConnectionRecord): Partial<Secrets> | null {
     try {
       if (record.status === 'none') return null
@@ -208,8 +208,8 @@ export class ConnectionRecords {
   }
 
   /**
-   * What a token response that was received at `issuedAt` changes in a record. Names and a refresh token that it does not repeat are
-   * kept, and so are the scopes after a refresh. A consent drops a refresh token that the platform has refused.
+   * Returns the values that a token response, received at `issuedAt`, changes in a record. Keeps names and a refresh token that it
+   * does not repeat, and after a refresh also the scopes. After a consent, drops a refresh token that the platform has refused.
    */
   granted(
     ref: ConnectionRef,
@@ -236,7 +236,7 @@ export class ConnectionRecords {
     }
   }
 
-  /** The stored record, or a new one if there is none, or if it cannot be read. */
+  /** The stored record, or a new record if it is missing or unreadable. */
   async #stored(key: Key): Promise<ConnectionRecord> {
     const text = await this.#store.get(key)
     const record = (text === null ? null : parseRecord(text)) ?? newRecord()
@@ -244,7 +244,7 @@ export class ConnectionRecords {
     return record
   }
 
-  /** Writes a record instead of another. Resolves to false if that is not the stored one. */
+  /** Replaces the record `before` with `after`. Resolves to false if `before` is not the stored record. */
   #replace(key: Key, { before, after }: Change): Promise<boolean> {
     const text = JSON.stringify(after)
     this.#texts.set(after, text)
@@ -253,7 +253,7 @@ export class ConnectionRecords {
     return this.#store.compareAndSet(key, this.#texts.get(before) ?? null, text, ttlMs)
   }
 
-  /** Throws `DecryptionError` if the text is no record. */
+  /** Throws `DecryptionError` if the text is not a record. */
   #parsed(text: string | null): ConnectionRecord {
     const record = readable(text)
     if (text !== null) this.#texts.set(record, text)
@@ -274,11 +274,11 @@ export class ConnectionRecords {
   }
 }
 
-/** The numbers of consents begin at random, so that no consent of a deleted record has a number of the next record. */
+/** Consent numbers start at a random number, so a consent of a deleted record never has a number of the next record. */
 function newRecord(): ConnectionRecord {
   const begun = randomInt(2 ** 40)
   return { ...NO_RECORD, begun, consent: begun }
 }
 
-/** Throws `DecryptionError` if the text is no record. */
+/** Throws `DecryptionError` if the text is not a record. */
 export const readable = (text: string | null): ConnectionRecord => parseRecord(text) ?? unknownFormat()

@@ -39,29 +39,28 @@ import {
 export interface VaultOptions {
   platform: Platform
   store: KeyValueStore
-  /** The first key encrypts; all of them decrypt. */
+  /** The first key encrypts; all keys decrypt. */
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'revoke' | 'scopes'>
-  /** What authenticates this app to the platform. */
+  /** The credentials of this app at the platform. */
   client?: ClientCredentials
   /** Defaults to no logging. */
   log?: Log
-  /** How long a caller waits for a refresh, in ms; then the refresh continues without the caller. Defaults to 20 s. */
+  /** How long a caller waits for a refresh, in ms. The refresh itself continues. Defaults to 20 s. */
   waitMs?: number
   /** The time in ms since 1970. */
   now?: () => number
 }
 
 /**
- * What became of a consent. `connected`: this consent, or one that began later, has connected the account. `pending`: the store
- * does not accept the tokens yet, and this process goes on trying. `superseded`: the account was disconnected, or its access ended,
- * in the meantime.
+ * The outcome of a consent. `connected`: this or a later consent has connected the account. `pending`: the store does not accept
+ * the tokens yet, and this process keeps trying. `superseded`: the account was disconnected, or its access ended, in the meantime.
  */
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
 /**
- * What became of the consent of a disconnected account. `remains`: the platform has no revocation endpoint. `unknown`: the
- * platform did not confirm the revocation, or there were no tokens to revoke.
+ * The state of the consent after a disconnect. `remains`: the platform has no revocation endpoint. `unknown`: the platform did not
+ * confirm the revocation, or there were no tokens to revoke.
  */
 export type Revocation = 'revoked' | 'remains' | 'unknown'
 
@@ -71,31 +70,31 @@ interface Opened {
   secrets: Secrets
 }
 
-/** How long a lease lasts, in ms, if a refresh token can be used again. A killed process delays the others that long. */
+/** How long a lease lasts, in ms, if a refresh token can be used again. A killed process delays other processes for this time. */
 const LEASE_MS = 10_000
-/** How often a caller looks whether another process has refreshed, in ms. */
+/** How often a caller checks whether another process has refreshed, in ms. */
 const POLL_MS = 50
-/** If the store refuses what was received, the write is repeated for ten minutes. */
+/** If the store refuses received tokens, the write is repeated for ten minutes. */
 const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
-/** How many connections a user may have. Connect flows that are under way may exceed it. */
+/** How many connections a user may have. Connect flows that have already begun may exceed this limit. */
 const MAX_CONNECTIONS = 10_000
 /** How many users are re-encrypted at the same time. */
 const CONCURRENT = 200
 
 /**
- * Keeps connections and hands out valid access tokens, whose only source is the record in the store. The record and what can
- * happen to it are in `connection.ts`. Methods throw `StoreUnavailableError`.
+ * Keeps connections and hands out valid access tokens. Their only source is the record in the store. `connection.ts` describes the
+ * record and its changes. Methods throw `StoreUnavailableError`.
  */
 export class Vault {
-  /** Whether the platform refuses this app itself. */
+  /** Tells whether the platform refuses this app's own credentials. */
   readonly credentials: AppCredentials
   readonly #options: Required<VaultOptions>
   readonly #records: ConnectionRecords
   readonly #changes: ReturnType<typeof createChanges>
   readonly #leaseMs: number
-  /** Refreshes of this process that have not ended. */
+  /** The refreshes of this process that have not ended. */
   readonly #renewals = new Map<string, Promise<Opened>>()
-  /** Requests for tokens that have no answer yet, and writes of received tokens that are not stored yet. */
+  /** Token requests without an answer so far, and writes that are not stored yet. */
   readonly #requests = new Set<Promise<unknown>>()
   readonly #writes = new Set<Promise<unknown>>()
   #isClosing = false
@@ -108,13 +107,13 @@ export class Vault {
     this.credentials = new AppCredentials(store, platform.name, keys, client)
     this.#changes = createChanges(log)
     this.#records = new ConnectionRecords(platform, store, keys, this.#changes.publish)
-    // A rotating refresh token must not be sent twice, so no other process may send it before the first request is over.
+    // A rotating refresh token must not be sent twice, so other processes have to wait until the first request has ended.
     this.#leaseMs = platform.refreshTokens === 'reused' ? LEASE_MS : platform.tokenEndpointMs + LEASE_MS
   }
 
   /**
-   * Resolves to a valid access token. A token that is not due takes at most one read of the store. One that is about to expire is
-   * also refreshed in the background, and an expired one is refreshed first. Throws `NotConnectedError`,
+   * Resolves to a valid access token. A token that is not due takes at most one read of the store. A token that is about to expire
+   * is also refreshed in the background, and an expired token is refreshed first. Throws `NotConnectedError`,
    * `ConnectionRevokedError`, `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   async accessToken(ref: ConnectionRef): Promise<string> {
@@ -141,7 +140,7 @@ export class Vault {
         if (!about) return
         const next = (record: ConnectionRecord) =>
           connection.called(record, about, outcome, this.#options.now())
-        // Most calls change nothing in the record that their token came from, so nothing is read or written for them.
+        // Most calls don't change the record of their token, so they need no read or write.
         if (next(about) === about) return
         const { after } = await this.#records.change(ref, next, about)
         if (after.status === 'active' && after.consent === about.consent) sent = after
@@ -150,8 +149,8 @@ export class Vault {
   }
 
   /**
-   * Connects an account. `requestTokens` sends the code of a consent. The consent gets its number before that, so that it never
-   * replaces one that began later. `close` waits for the answer. Throws the errors of `requestTokens`.
+   * Connects an account. `requestTokens` sends the code of a consent. The consent gets its number before that, so it never replaces
+   * a consent that began later. `close` waits for the answer. Throws the errors of `requestTokens`.
    */
   async connect(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<ConnectOutcome> {
     const { after } = await this.#records.change(ref, connection.begin)
@@ -168,7 +167,7 @@ export class Vault {
       )
     try {
       const stored = await this.#settle(ref, store, after, tokens)
-      // The record may be that of a consent that began later.
+      // The record may belong to a consent that began later.
       return stored.status === 'active' ? 'connected' : 'superseded'
     } catch (error) {
       if (error instanceof StoreUnavailableError) return 'pending'
@@ -177,9 +176,9 @@ export class Vault {
   }
 
   /**
-   * Checks that the user has this connection, and that its access has not ended for good. A connection that still has its tokens
-   * after a refusal passes, because its calls can restore access. `cached`: the record may be a second old. Throws
-   * `NotConnectedError`, `ConnectionRevokedError`.
+   * Checks that the user has this connection, and that its access has not ended for good. A refused connection that still has its
+   * tokens passes, because its calls can restore access. `cached`: the record may be a second old. Throws `NotConnectedError`,
+   * `ConnectionRevokedError`.
    */
   async requireConnection(ref: ConnectionRef, { cached = false } = {}): Promise<void> {
     this.#active(await (cached ? this.#records.readCached(ref) : this.#records.read(ref)))
@@ -195,28 +194,28 @@ export class Vault {
     return this.find(ref).catch((error: unknown) => unreadableOr(ref, error))
   }
 
-  /** The user's connections, the latest first. It decrypts them all: for one page of many, see `page`. */
+  /** The user's connections, the latest first. It decrypts them all; `page` decrypts only one page. */
   async list(userId: string): Promise<(Connection | UnreadableConnection)[]> {
     const listed = await this.#records.list(userId)
     const connections = await inTurns(listed, await this.#describer())
     return connections.sort((one, other) => (other.connectedAt ?? 0) - (one.connectedAt ?? 0))
   }
 
-  /** Whether the user may connect this business: it is connected already, or the user has fewer than 10,000 connections. */
+  /** Whether the user may connect this business: it is already connected, or the user has fewer than 10,000 connections. */
   async hasRoom({ userId, bxcontext }: ConnectionRef): Promise<boolean> {
     const listed = await this.#records.list(userId)
     return listed.length < MAX_CONNECTIONS || listed.some(({ ref }) => ref.bxcontext === bxcontext)
   }
 
-  /** A page of the user's connections. Only these are decrypted, unless `listing` searches or sorts by name. */
+  /** A page of the user's connections. It decrypts only that page, unless `listing` searches or sorts by name. */
   async page(userId: string, listing: Listing): Promise<PageOf<Connection | UnreadableConnection>> {
     const context = { requestedScopes: this.#options.oauth.scopes, now: this.#options.now() }
     return pageOf(await this.#records.list(userId), listing, context, await this.#describer())
   }
 
   /**
-   * A text that changes when a page with these connections should be made again. Decrypts nothing. The text may be a second old.
-   * `bxcontexts`: those on the page.
+   * A text that changes when a page with these connections is out of date. It may be a second old, and does not decrypt records.
+   * `bxcontexts`: the connections on the page.
    */
   async version(userId: string, bxcontexts: readonly string[]): Promise<string> {
     const { now, oauth } = this.#options
@@ -230,9 +229,9 @@ export class Vault {
   }
 
   /**
-   * Gets a new access token. `manual`: a person or a script asked for it, which ends a pause of our own, but not a pause that the
-   * platform asked for, and counts once in 5 s. Resolves to false if there is no refresh token. Throws the errors of `accessToken`,
-   * and `RefreshTooSoonError`.
+   * Gets a new access token. `manual`: a person or a script asked for it. Then a pause after a failure lasts only 5 s, unless the
+   * platform asked for a longer pause. Resolves to false if there is no refresh token. Throws the errors of `accessToken`, and
+   * `RefreshTooSoonError`.
    */
   async refresh(ref: ConnectionRef, { manual = true } = {}): Promise<boolean> {
     const opened = this.#open(ref, await this.#records.read(ref))
@@ -246,7 +245,7 @@ export class Vault {
 
   /**
    * Deletes the connection and its tokens, and then revokes its grant (RFC 7009) if the platform has a revocation endpoint.
-   * Resolves to what became of the consent, or null if there was no connection.
+   * Resolves to the state of the consent, or null if there was no connection.
    */
   async disconnect(ref: ConnectionRef): Promise<Revocation | null> {
     const before = await this.#records.remove(ref)
@@ -257,8 +256,8 @@ export class Vault {
   }
 
   /**
-   * Gives the connection a name of the user's own, or none (null), instead of the one that the user saw (`shown`). Resolves to
-   * false if the name has been changed in the meantime. Throws `NotConnectedError`, `DecryptionError`.
+   * Sets or removes (null) the user's own name for the connection. `shown`: the name that the user saw. Resolves to false if the
+   * name has been changed in the meantime. Throws `NotConnectedError`, `DecryptionError`.
    */
   async label(ref: ConnectionRef, label: string | null, shown: string | null): Promise<boolean> {
     const { after } = await this.#records.label(ref, { label, shown })
@@ -271,7 +270,7 @@ export class Vault {
     return this.#changes.listen(listener)
   }
 
-  /** Encrypts every stored connection with the first key. After an interruption, the next run only reads those that are done. */
+  /** Encrypts every stored connection with the first key. A run after an interruption only reads the finished ones. */
   reencrypt(): AsyncIterable<Reencryption> {
     const userIds = Readable.from(allOwners(this.#options.store, connectionKind(this.#options.platform.name)))
     const reencryptUser = async (userId: string) => {
@@ -281,16 +280,15 @@ export class Vault {
     return userIds.flatMap(reencryptUser, { concurrency: CONCURRENT })
   }
 
-  /** Resolves when no request for tokens is in flight, and everything that was received is stored. */
+  /** Resolves when no token request is in flight, and all received tokens are stored. */
   async idle(): Promise<void> {
     while (this.#renewals.size + this.#requests.size + this.#writes.size > 0)
       await Promise.allSettled([...this.#renewals.values(), ...this.#requests, ...this.#writes])
   }
 
   /**
-   * Sends no further requests for tokens. Waits for the answers to those that were sent: each is the only copy of the new tokens.
-   * The HTTP pool limits that (40 s, unless its options say otherwise). Then waits at most `graceMs` until they are stored, and
-   * logs it if they are not.
+   * Stops sending token requests. Waits for pending answers, because each is the only copy of the new tokens. The HTTP pool limits
+   * this wait (to 40 s by default). Then waits at most `graceMs` until they are stored, and logs an error if they are not.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
@@ -308,20 +306,20 @@ export class Vault {
     return this.#valid(ref, this.#open(ref, await this.#records.readCached(ref)))
   }
 
-  /** The connection with a token to send, which is that of `opened` if it still works. */
+  /** The connection with a token to send: that of `opened` if it still works. */
   async #valid(ref: ConnectionRef, opened: Opened): Promise<Opened> {
     const { record } = opened
     const now = this.#options.now()
     if (record.refusal !== null) return this.#renew(ref, opened)
     if (connection.isExpired(record, now))
       return connection.refreshableIn(record, now) > 0 ? this.#unexpired(opened) : this.#renew(ref, opened)
-    // The token still works, so no caller waits. A failure is logged and recorded, and the next call tries again.
+    // The token still works, so the caller doesn't wait. A failure is logged and recorded, and a later call tries again.
     if (connection.isDue(record, now) && connection.pauseOf(record, now) === 0)
       this.#renew(ref, opened).catch(() => {})
     return opened
   }
 
-  /** The connection, unless its token has expired: it was refreshed for a moment only, or a long time ago by another process. */
+  /** The connection, unless its token has expired: its lifetime is very short, or another process refreshed it long ago. */
   #unexpired(opened: Opened): Opened {
     const now = this.#options.now()
     if (!connection.isExpired(opened.record, now)) return opened
@@ -329,9 +327,9 @@ export class Vault {
     throw new PlatformUnavailableError('paused', 'the new access token has expired already', waitMs)
   }
 
-  /** Replaces an access token that the API rejected. `sent`: the record that it came from. */
+  /** Replaces an access token that the API rejected. `sent`: the record of that token. */
   async #replace(ref: ConnectionRef, rejectedToken: string, sent?: ActiveRecord): Promise<Opened> {
-    // The lease of a refresh asks the store itself whether the record is the latest one.
+    // Taking the lease checks in the store whether this record is the latest.
     const canRefresh = sent?.renewable && connection.refreshableIn(sent, this.#options.now()) === 0
     const opened = this.#open(ref, canRefresh ? sent : await this.#records.read(ref))
     const { record, secrets } = opened
@@ -391,8 +389,8 @@ export class Vault {
   }
 
   /**
-   * Takes the lease as soon as no other process has it. Resolves without the lease once the record has other tokens than those
-   * that were `seen`, perhaps by the work of another process. Throws the error of a pause.
+   * Takes the lease as soon as no other process has it. Resolves without the lease once the tokens of the record differ from
+   * `seen`, for example because another process refreshed them. Throws the error of a pause.
    */
   async #lease(
     ref: ConnectionRef,
@@ -419,8 +417,8 @@ export class Vault {
   }
 
   /**
-   * Sends a request for tokens, unless this process is stopping: the lease may have been taken while the stop began. `close` waits for
-   * the answer, which also says whether the platform accepts this app's credentials.
+   * Sends a token request, unless this process began to stop while the lease was taken. `close` waits for the answer, which also
+   * shows whether the platform accepts this app's credentials.
    */
   #send(request: () => Promise<Tokens>): Promise<Tokens> {
     if (this.#isClosing) return Promise.reject(stopping())
@@ -428,8 +426,8 @@ export class Vault {
   }
 
   /**
-   * Stores the outcome of a request for tokens. If the store does not accept it at once, rejects, and repeats the write in the
-   * background. `sent`: the record when the request was sent. `tokens`: the tokens that were received.
+   * Stores the outcome of a token request. If the first write fails, rejects, and repeats the write in the background. `sent`: the
+   * record when the request was sent. `tokens`: the received tokens.
    */
   async #settle(
     ref: ConnectionRef,
@@ -445,18 +443,18 @@ export class Vault {
         throw error
       })
       .then(async ({ after }) => {
-        // A disconnect in the meantime has revoked only earlier tokens. In any other case, these tokens are not revoked, because another
-        // consent may share the grant.
+        // A disconnect in the meantime has revoked only the earlier tokens. Otherwise, keep these tokens, because another consent
+        // may share the grant.
         if (tokens && after.status === 'none') await this.#revoke(tokens)
       })
-    // The caller has the same error from `first`, and `close` logs what is lost.
+    // The caller gets the same error from `first`, and `close` logs a lost write.
     this.#wait(this.#writes, stored).catch(() => {})
     return (await first).after
   }
 
   /**
-   * Stores that a request for tokens failed and for how long no further one is sent, or that access has ended. Resolves to the
-   * record now, as far as it is known. Throws the error if nothing was sent, or if it says nothing about the platform.
+   * Stores the failure of a token request with the pause that follows, or the end of access. Resolves to the record now, as far as
+   * it is known. Throws the error if no request was sent, or if the error does not come from the platform.
    */
   async #noteFailure(ref: ConnectionRef, sent: ActiveRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()
@@ -471,7 +469,7 @@ export class Vault {
     const failure = { cause, now, retryAfterMs }
     const next = (read: ConnectionRecord) => connection.failed(read, sent, failure)
     return this.#settle(ref, next, sent).catch((failed: unknown) => {
-      // The caller gets the platform's error, even if it could not be stored yet, but no end that is not in the record.
+      // The caller gets the platform's error even if it is not stored yet. But an end of access must be stored first.
       if (cause === 'invalid_grant') throw failed
       return sent
     })
@@ -483,7 +481,7 @@ export class Vault {
     return { record: active, secrets: this.#records.secretsOf(ref, active) }
   }
 
-  /** The record, unless access has ended for good: tokens that were refused may work again. Throws the errors of `#unended`. */
+  /** The record, unless access has ended for good: refused tokens may work again. Throws the errors of `#unended`. */
   #active(record: ConnectionRecord): ActiveRecord {
     return record.status === 'active' && record.refusal !== null ? record : this.#unended(record)
   }
@@ -502,7 +500,7 @@ export class Vault {
     return describe(ref, record, this.#records.namesOf(ref, record), app, this.#options.now())
   }
 
-  /** Returns a function that describes a listed record, which is a connection: those of another status are not listed. */
+  /** Returns a function that describes a listed record. Only connections are listed. */
   async #describer(): Promise<(listed: Listed) => Connection | UnreadableConnection> {
     const isAppRefused = await this.credentials.areRefused()
     return ({ ref, record }) => {
@@ -514,7 +512,7 @@ export class Vault {
     }
   }
 
-  /** The error for a caller whose request is not sent during a pause. */
+  /** The error for a caller whose request is withheld during a pause. */
   async #pauseError(record: ActiveRecord, waitMs: number): Promise<PlatformError> {
     if (record.refusal !== null) this.#unended(record)
     if (await this.credentials.areRefused())
@@ -526,7 +524,7 @@ export class Vault {
       : new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
   }
 
-  /** Revokes a grant that no record has any more, by its latest tokens. */
+  /** Revokes a grant that is no longer stored, by its latest tokens. */
   async #revoke(
     tokens: { accessToken?: string; refreshToken?: string | null | undefined } | null,
   ): Promise<Revocation> {
@@ -546,7 +544,7 @@ export class Vault {
     }
   }
 
-  /** Keeps a promise until it is settled, so that `idle` waits for it. */
+  /** Keeps a promise in `among` until it settles, so that `idle` waits for it. */
   #wait<T>(among: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
     const settled = work.finally(() => among.delete(settled))
     among.add(settled)
@@ -562,7 +560,7 @@ function unreadableOr({ bxcontext }: ConnectionRef, error: unknown): UnreadableC
 
 const stopping = () => new PlatformUnavailableError('paused', 'this process is stopping')
 
-/** What failed a request for tokens, for the record. Undefined: the error says nothing about the platform. */
+/** Why a token request failed, for the record. Undefined: the error does not come from the platform. */
 function causeOf(error: unknown): FailureCause | undefined {
   if (error instanceof InvalidGrantError) return 'invalid_grant'
   if (error instanceof ConfigurationError) return null
