@@ -10,7 +10,7 @@ export interface Contract {
   /** Its file, relative to the project, such as `src/features/leads/contract.ts`. */
   file: string
   assumptions: readonly Assumption[]
-  /** The scopes that the feature needs, each with the reason, which begins with "to". */
+  /** The scopes that the feature needs, each with a reason that begins with "to". */
   scopes: Readonly<Record<string, string>>
   /** The paths of its operations, with `:id` instead of ids. */
   paths: readonly string[]
@@ -41,7 +41,7 @@ const templatesOf = (paths: Readonly<Record<string, PathOf>>) =>
     return decodeURIComponent(text).replace(/\?.*/, '').replaceAll('{id}', ':id')
   })
 
-/** Where to change the code if an assumption is wrong, such as `platform in src/connect/platform/contract.ts`. */
+/** The place to change if an assumption is wrong, such as `platform in src/connect/platform/contract.ts`. */
 export function placeOf({ file }: Contract, { code }: Assumption): string {
   const [name = '', beside] = code.split('#').reverse()
   return `${name} in ${beside ? join(dirname(file), beside) : file}`

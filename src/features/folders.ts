@@ -1,4 +1,4 @@
-/** Finds features by their place: a feature is a folder with an `index.ts`, a group is a folder of features that has none. */
+/** Finds features by their place. A feature is a folder with an `index.ts`; a group is a folder of features without its own. */
 import { posix } from 'node:path'
 
 /** The folders of features among the files of a project, relative to `src/features`: `leads`, `GROUP/NAME`. */
@@ -13,11 +13,11 @@ export function featureFolders(files: readonly string[]): string[] {
 /** The name of the feature in a folder. It does not depend on the group. */
 export const nameOf = (folder: string): string => posix.basename(folder)
 
-/** The group that a folder is in, if it is in one. */
+/** The group that contains a folder, if any. */
 export const groupOf = (folder: string): string | undefined =>
   folder.includes('/') ? posix.dirname(folder) : undefined
 
-/** The groups that these folders are in. */
+/** The groups that contain these folders. */
 export const groupsOf = (folders: readonly string[]): string[] => [
   ...new Set(folders.flatMap((folder) => groupOf(folder) ?? [])),
 ]

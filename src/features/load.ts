@@ -22,8 +22,8 @@ const folders = featureFolders(
 const names = folders.map(nameOf)
 
 /**
- * Loads the features, also those in groups, and sorts them by their `order`. If a feature cannot be loaded, is not a feature, or
- * needs a feature that is not there, throws an error of one line that names the file.
+ * Loads all features, including those in groups, and sorts them by their `order`. If a feature can't be loaded, isn't a feature, or
+ * needs a missing feature, throws a one-line error that names the file.
  */
 export async function loadFeatures(): Promise<NamedFeature[]> {
   const features = await Promise.all(folders.map(load))
@@ -42,7 +42,7 @@ async function load(folder: string): Promise<NamedFeature> {
   return { name: nameOf(folder), folder, ...feature }
 }
 
-/** Imports what the features have for a tool, such as `check`, by the name of the feature. */
+/** Imports the features' modules for a tool, such as `check`, by the name of the feature. */
 export async function loadTools<Name extends keyof Tools>(name: Name): Promise<Map<string, ToolOf<Name>>> {
   const tools = (await loadFeatures()).map(async (feature) => {
     const module = await feature[name]?.()
@@ -51,14 +51,14 @@ export async function loadTools<Name extends keyof Tools>(name: Name): Promise<M
   return new Map((await Promise.all(tools)).flat())
 }
 
-/** What the features add to the config: their settings, and the scopes that they need. */
+/** The features' part of the config: their settings, and the scopes that they need. */
 export function featureOptions(features: readonly NamedFeature[]): {
   features: Readonly<Record<string, NonNullable<Feature['settings']>>>
   scopes: string[]
 } {
   const groups = features.flatMap(({ name, settings }) => (settings ? [[name, settings] as const] : []))
   const needed = new Set(features.flatMap(({ scopes = {} }) => Object.keys(scopes)))
-  // If no feature needs a scope, the app asks for those that the platform documents, so that it can connect nevertheless.
+  // If no feature needs a scope, the app asks for the platform's documented scopes, so that users can still connect.
   return {
     features: Object.fromEntries(groups),
     scopes: needed.size > 0 ? [...needed].sort() : Object.values(platform.scopes),

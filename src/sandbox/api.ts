@@ -3,11 +3,11 @@ import * as z from 'zod'
 
 export const notFound = (res: Response) => void res.status(404).json({ error: 'not_found' })
 
-/** What is wrong with a body: each field and its rule. The schemas word the rules to follow the field's name. */
+/** The problems of a body: each field with its rule. The schemas word the rules so that they follow the field's name. */
 export const problemsOf = ({ issues }: z.ZodError): string =>
   issues.map(({ path, message }) => `${path.join('.') || 'the body'} ${message}`).join('; ')
 
-/** The error of a body that is not an object. */
+/** The error for a body that is not an object. */
 export const NOT_AN_OBJECT = 'must be a JSON object'
 
 /** Required text of at most `max` characters. */

@@ -5,7 +5,7 @@ import type { SandboxState } from './feature.ts'
 import { loginUrl } from './login.ts'
 import { leaveNotice, page, problem } from './pages.ts'
 
-/** Where users see which applications have access. They revoke all grants of an application for a business at once. */
+/** The page that lists the applications with access. Users revoke all grants of an application for a business at once. */
 export function connectedAppsRoutes({ apps, scopes, consents }: SandboxState): Router {
   return Router()
     .get('/connected-apps', (req, res) => {
@@ -37,7 +37,7 @@ export function connectedAppsRoutes({ apps, scopes, consents }: SandboxState): R
     })
 }
 
-/** Whether users see two consents as one: the same application and business. */
+/** Whether two consents appear as a single entry, because they have the same application and business. */
 const isSame = (one: Consent, other: Consent) =>
   one.client === other.client && one.bxcontext === other.bxcontext
 

@@ -10,7 +10,7 @@ import { PLATFORM } from './platform.ts'
 
 type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>
 
-/** The consent page: it shows who asks, for which business and for what. The user accepts all scopes or some of them, or denies. */
+/** The consent page, which shows the app, the business and the requested scopes. The user accepts all, some or none. */
 export function consentRoutes(
   { apps, scopes: known, consents, faults }: SandboxState,
   provider: Provider,
@@ -69,7 +69,7 @@ export function consentRoutes(
     })
 }
 
-/** Reads the consent request in this browser. If there is none to show, answers with a problem or the login, and returns undefined. */
+/** Reads this browser's consent request. If it is missing, responds with a problem or the login, and returns undefined. */
 async function readRequest(provider: Provider, known: SandboxState['scopes'], req: Request, res: Response) {
   const { account } = req
   const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -98,7 +98,7 @@ async function readRequest(provider: Provider, known: SandboxState['scopes'], re
 }
 
 /**
- * Returns the address to which another account goes after its login: the choice of a business. This consent is for a business that
+ * Returns the next address for a user who switches accounts: the choice of a business. This consent is for a business that
  * the other account may not have. From there, the browser returns to the application, as at the start.
  */
 function startAddress(apps: SandboxState['apps'], { clientId, redirectUri }: ConsentRequest): string {

@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts'
 
-/** One act of consent. It is listed under Connected apps, and binds tokens to a business. */
+/** A user's consent, which appears under Connected apps and binds tokens to a business. */
 export interface Consent {
   grantId: string
   account: string
@@ -22,7 +22,7 @@ export function createConsents(sql: Sql) {
     },
     find: (grantId: string): Consent | undefined =>
       sql.all('SELECT * FROM consents WHERE grant_id = ?', grantId).map(read)[0],
-    /** Lists the consents of one account or of all, the latest first. */
+    /** Lists the consents of an account or of all accounts, newest first. */
     list: (account?: string): Consent[] =>
       sql
         .all("SELECT * FROM consents WHERE ? IN (account, '*') ORDER BY granted_at DESC", account ?? '*')
@@ -32,7 +32,7 @@ export function createConsents(sql: Sql) {
       sql.run('DELETE FROM consents WHERE grant_id = ?', grantId)
       sql.run("DELETE FROM models WHERE grant_id = ? OR (model = 'Grant' AND id = ?)", grantId, grantId)
     },
-    /** Expires the access tokens of a business or of all, and returns how many. Refresh tokens stay valid. */
+    /** Expires the access tokens of a business or of all businesses, and returns their number. Refresh tokens stay valid. */
     expireAccessTokens(bxcontext?: string): number {
       const expire = "DELETE FROM models WHERE model = 'AccessToken'"
       const ofBusiness = `${expire} AND grant_id IN (SELECT grant_id FROM consents WHERE bxcontext = ?)`

@@ -8,7 +8,7 @@ import { isCustomerView, leaveNotice, page, problem } from './pages.ts'
 const HIDDEN = 'This page is for developers. The link to show such pages is at the foot of the app.'
 const wantsJson = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
 
-/** The control page and its JSON. They make the next calls fail, run quick actions (by path below /sandbox), and list the calls. */
+/** The control page and its JSON API, for faults of the next calls, quick actions (by path below /sandbox) and the latest calls. */
 export function controlRoutes({ faults, journal }: SandboxState, own: Record<string, Action>): Router {
   const state = () => ({ faults: faults.list(), calls: journal.list() })
   const clear = () => {

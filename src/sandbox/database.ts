@@ -40,7 +40,7 @@ export function openDatabase(file: string, schemas: string[]) {
   return {
     sql: { run, all, prepare: (sql: string) => db.prepare(sql), transaction },
 
-    /** A stored setting; the first call creates it. */
+    /** Returns a stored setting, which the first call creates. */
     setting(name: string, create: () => string): string {
       run('INSERT OR IGNORE INTO settings VALUES (?, ?)', name, create())
       return String(all('SELECT value FROM settings WHERE name = ?', name)[0]?.value)

@@ -22,9 +22,9 @@ export const CORE_FAULTS: PossibleFaults = {
 export interface Fault {
   endpoint: string
   fault: string
-  /** How many more calls it affects; null if it stays until it is cleared. */
+  /** How many more calls the fault affects; null if it stays until it is cleared. */
   times: number | null
-  /** Seconds, for the `Retry-After` of a 429. */
+  /** The `Retry-After` of a 429, in seconds. */
   retryAfter: number
 }
 
@@ -79,7 +79,7 @@ export function createFaults(possible: PossibleFaults) {
   }
 }
 
-/** If the endpoint has a fault, sends the response of the fault instead of the API's. */
+/** If the endpoint has a fault, sends the fault's response instead of the API's. */
 export function apiFaults(faults: Faults, endpoint: string, scope: string): RequestHandler {
   return (_req, res, next) => {
     const fault = faults.strike(endpoint)

@@ -6,38 +6,38 @@ import type { Journal } from './journal.ts'
 import type { Place, Section } from './sections.ts'
 
 /**
- * What the sandbox simulates for one feature of the app. The folder `features/NAME` has the name of the feature, and its
- * `index.ts` default-exports this value. A group may also have one for all of its features.
+ * The simulation of a feature of the app. Its folder `features/NAME` has the name of the feature, and its `index.ts`
+ * default-exports this value. A group may also have an `index.ts`, for all of its features.
  */
 export interface SandboxFeature {
-  /** Its scopes, each with its description on the consent page. */
+  /** The feature's scopes, each with its description on the consent page. */
   scopes?: Readonly<Record<string, string>>
-  /** SQL of its tables. */
+  /** SQL that creates its tables. */
   schema?: string
-  /** Its endpoints, and the faults that the control page can set on each. */
+  /** Its endpoints, and the faults that the control page offers for each. */
   faults?: Record<string, readonly string[]>
   /** `options` come from createSandbox, or from `appOptions` and `demoOptions`; the part parses them. */
   create(core: SandboxCore, options: unknown): SandboxPart
   /** Defaults of the environment variables that it shares with the app, for `npm run demo` and `npm run sandbox`. */
   demoEnv?: Record<string, string>
-  /** Its options for an app at this address, with these environment variables. */
+  /** Its options for an app at this address with these environment variables. */
   appOptions?(env: Record<string, string | undefined>, appUrl: string): object
-  /** Further options for `npm run demo` and `npm run sandbox`, so that there is something to show. */
+  /** Additional options for `npm run demo` and `npm run sandbox`, which provide sample data. */
   demoOptions?(): object
 }
 
-/** An application as platform support registers it. */
+/** An application's registration with platform support. */
 export interface RegisteredApp {
   name: string
   /** Path of its logo among the sandbox's assets, shown on the consent page. */
   logo?: string
   clientId: string
   clientSecret: string
-  /** Without a query string: the url that receives bxcontext, and the redirect_uri of the consent. */
+  /** The url that receives bxcontext, and the redirect_uri of the consent, both without a query string. */
   redirectUrls: string[]
 }
 
-/** What all of a sandbox shares. */
+/** The context that all parts of a sandbox share. */
 export interface SandboxState {
   sql: Sql
   consents: Consents
@@ -46,7 +46,7 @@ export interface SandboxState {
   apps: readonly RegisteredApp[]
   /** The platform's scopes, each with its description on the consent page. */
   scopes: Readonly<Record<string, string>>
-  /** A stored setting; the first call creates it. */
+  /** Returns a stored setting, which the first call creates. */
   setting(name: string, create: () => string): string
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
@@ -58,47 +58,47 @@ export interface SandboxState {
   appUrl: string
 }
 
-/** Who calls the API. */
+/** The caller of the API. */
 export interface Caller {
   /** The business that the token acts for. */
   bxcontext: string
-  /** The rate limit counts calls for each credential. */
+  /** The credential for which the rate limit counts calls. */
   credential: string
   /** The granted scopes; null if all are granted. */
   scopes: string[] | null
-  /** A further check of the request. */
+  /** An additional check of the request. */
   check?: RequestHandler
 }
 
 /** Middleware of the API for a scope. `endpoint`: the name in the journal and in faults. */
 export type Guard = (scope: string, endpoint: string) => RequestHandler[]
 
-/** What the core offers to parts. */
+/** The core's services for parts. */
 export interface SandboxCore extends SandboxState {
   guard: Guard
-  /** What the parts add to a page of this part. */
+  /** The sections that other parts add to a page of this part. */
   sectionsAt<Subject>(place: Place<Subject>, subject: Subject): { view: string; data: object }[]
 }
 
 /** A quick action of the control page. */
 export interface Action {
-  /** The button, in words for everybody, and the technical words beside it. */
+  /** The button's label in plain words, and the technical term next to it. */
   label: string
   technical: string
   danger?: boolean
-  /** Returns the JSON of the response; `message` says what it did and what happens next. */
+  /** Returns the JSON of the response; `message` describes the result and the next step. */
   run(body: Record<string, unknown>): { message: string }
 }
 
-/** What a feature adds to one sandbox. */
+/** A feature's additions to a sandbox. */
 export interface SandboxPart {
-  /** Below /api. */
+  /** Routes below /api. */
   api?: Router
-  /** Pages, for browsers. */
+  /** Routes of pages for browsers. */
   routes?: Router
-  /** Menu entries for those who are logged in. */
+  /** Menu entries for logged-in users. */
   links?: { href: string; label: string }[]
-  /** What it adds to pages of the core and of the parts that it imports. */
+  /** Its sections on pages of the core and of the parts that it imports. */
   sections?: Section[]
   /** Quick actions of the control page, by their path below /sandbox. */
   actions?: Record<string, Action>
@@ -106,7 +106,7 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Adds its missing samples, and resets what it has in memory. Called at the start, and after all tables were emptied. */
+  /** Adds missing samples, and resets its data in memory. Called at the start, and after all tables were emptied. */
   reset?(): void
   close?(): void
 }

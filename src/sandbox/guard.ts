@@ -4,7 +4,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { apiFaults, sendInsufficientScope, sendInvalidToken } from './faults.ts'
 import type { Caller, Guard, SandboxPart, SandboxState } from './feature.ts'
 
-/** How many calls one credential may make in a window of this length, which begins with the first of them. */
+/** How many calls a credential may make in a window of this length, which begins with its first call. */
 export interface RateLimit {
   limit: number
   windowMs: number

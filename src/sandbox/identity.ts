@@ -31,7 +31,7 @@ export function createIdentity(state: SandboxState): Provider {
   const { baseUrl, consents, faults, journal, slowMs } = state
   const issuer = addressesOf(baseUrl).authUrl
   const provider = new Provider(issuer, configurationOf(state))
-  // The links and redirects of the provider are relative to this address. Koa would take the address from the request.
+  // The provider's links and redirects use this address. Otherwise, Koa would take the address from the request.
   Object.defineProperty(provider.request, 'href', { value: issuer })
 
   // Reusing a code revokes its grant (RFC 6749 section 4.1.2).
@@ -42,7 +42,7 @@ export function createIdentity(state: SandboxState): Provider {
     const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     if (ctx.status === 200) Object.assign(ctx.body as object, namesOf(ctx as KoaContextWithOIDC, consents))
-    // The fault replaces the response only, as in a real outage: the tokens have been issued.
+    // The fault replaces only the response, because the tokens have already been issued, as in a real outage.
     const fault = faults.strike(endpoint)
     if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, slowMs))
     else if (fault && fault.fault !== 'short_lived') {
@@ -88,7 +88,7 @@ function configurationOf(state: SandboxState): Configuration {
     extraParams: { [PLATFORM.bxcontext]: (ctx) => refuseUnknownScopes(ctx, state) },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     interactions: { url: (_ctx, { uid }) => `/consent/${uid}` },
-    // Only this consent can supply the grant, so every visit to the consent page asks again.
+    // Grants come only from this consent, so every visit to the consent page asks again.
     loadExistingGrant: async (ctx) => {
       const grantId = ctx.oidc.result?.consent?.grantId
       return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined
@@ -102,7 +102,7 @@ function configurationOf(state: SandboxState): Configuration {
     },
     ttl: {
       AccessToken: (ctx) => (isShortLived(ctx, faults) ? SHORT_LIFE_SECONDS : accessTokenSeconds),
-      // A demo may pause before the exchange, so this is the most that RFC 6749 section 4.1.2 recommends: 10 minutes.
+      // The most that RFC 6749 section 4.1.2 recommends (10 minutes), because a demo may pause before the exchange.
       AuthorizationCode: 600,
       Grant: 400 * 86_400,
       Interaction: 3600,
@@ -116,7 +116,7 @@ function configurationOf(state: SandboxState): Configuration {
   }
 }
 
-/** Refuses unknown scopes, which the provider would leave out. The provider calls this for each authorization request. */
+/** Rejects unknown scopes, which the provider would ignore. The provider calls this for each authorization request. */
 function refuseUnknownScopes(ctx: KoaContextWithOIDC, { scopes }: SandboxState): void {
   const names = String(ctx.oidc.body?.scope ?? ctx.query.scope ?? '').split(' ')
   const unknown = names.find((name) => name !== '' && !(name in scopes))
@@ -134,7 +134,7 @@ const clientOf = (app: RegisteredApp): ClientMetadata => ({
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
   token_endpoint_auth_method: 'client_secret_post',
-  // No id token is ever issued, but the provider requires an algorithm that its one key supports.
+  // The sandbox issues no id tokens, but the provider requires an algorithm that its only key supports.
   id_token_signed_response_alg: 'ES256',
 })
 

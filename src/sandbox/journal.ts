@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 
-/** One of the latest calls, for the control page: never its content. */
+/** A recent call on the control page, without its content. */
 export interface Call {
   /** ISO 8601. */
   at: string
@@ -28,7 +28,7 @@ export function createJournal() {
     /** Records the call that this response answers. */
     record: (res: Response, endpoint: string) =>
       void res.on('close', () => add(endpoint, res.writableFinished ? res.statusCode : 'no answer')),
-    /** The latest first. */
+    /** Returns the calls, newest first. */
     list: (): Call[] => calls.toReversed(),
   }
 }

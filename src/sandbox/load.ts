@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SandboxFeature } from './feature.ts'
 
-/** What is simulated of a feature, with the name of its folder. */
+/** The simulated part of a feature, with the name of its folder. */
 export interface NamedSandboxFeature extends SandboxFeature {
   readonly name: string
 }
@@ -11,8 +11,8 @@ export interface NamedSandboxFeature extends SandboxFeature {
 const ROOT = new URL('../../', import.meta.url)
 
 /**
- * Loads what is simulated: each folder of `features` with an `index.ts`, also in a group, in alphabetical order. If a file cannot be
- * loaded, or does not export a feature of the sandbox, throws an error of one line that names the file.
+ * Loads simulated features in alphabetical order: folders of `features` with an `index.ts`, even in a group. If a file cannot be
+ * loaded, or does not export a feature of the sandbox, throws a one-line error that names the file.
  */
 export async function loadSandboxFeatures(): Promise<NamedSandboxFeature[]> {
   const files = globSync('src/sandbox/features/{*,*/*}/index.ts', { cwd: fileURLToPath(ROOT) })

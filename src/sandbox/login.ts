@@ -6,20 +6,20 @@ import { page } from './pages.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Who is logged in to the sandbox, if anyone. */
+    /** The account that is logged in to the sandbox, if any. */
     account: Account | undefined
   }
 }
 
-/** The name includes the port, because cookies ignore it: two sandboxes on one host would log each other's users out. */
+/** The cookie's name includes the port, because cookies ignore ports: two sandboxes on a host would log out each other's users. */
 const cookieOf = ({ socket }: Request) => `platform_login_${socket.localPort}`
 /** Set when a browser is sent back with the account's only business, and cleared when the consent page is shown. */
 const RETURNED_COOKIE = 'platform_returned'
 const RETURNED_MS = 120_000
 
 /**
- * Whether this browser was sent back with its only business, and returned without reaching the consent page. Then the application
- * or its user wants another business. Records this visit.
+ * Whether this browser was sent back with its only business, but returned without reaching the consent page. That means that the
+ * application or its user wants another business. Records this visit.
  */
 export function wasReturned(req: Request, res: Response): boolean {
   const before = new RegExp(`\\b${RETURNED_COOKIE}=1`).test(req.get('cookie') ?? '')
@@ -27,12 +27,12 @@ export function wasReturned(req: Request, res: Response): boolean {
   return before
 }
 
-/** Records that the consent page is shown. */
+/** Records that the consent page was shown. */
 export function reachedConsent(res: Response): void {
   res.clearCookie(RETURNED_COOKIE)
 }
 
-/** Logs this browser out, without interrupting the identity provider's current interaction. */
+/** Logs this browser out without interrupting the identity provider's current interaction. */
 export function logOut(res: Response): void {
   res.clearCookie(cookieOf(res.req))
 }
@@ -54,7 +54,7 @@ export function readLogin(secret: () => string): RequestHandler {
   }
 }
 
-/** The platform's own login. `requestingApp` names the application that sent the browser here, by the address after the login. */
+/** The platform's own login. `requestingApp` finds the application that sent the browser, from the address after the login. */
 export function loginRoutes(
   secret: () => string,
   requestingApp: (next: string) => string | undefined,
@@ -89,7 +89,7 @@ function sign(secret: string, id: string): string {
   return createHmac('sha256', secret).update(id).digest('base64url')
 }
 
-/** Ends the session at the identity provider, which would otherwise keep using the account that was logged in before. */
+/** Ends the session at the identity provider, which would otherwise keep using the previous account. */
 function forgetProviderSession(res: Response): void {
   for (const name of PROVIDER_COOKIES) for (const cookie of [name, `${name}.sig`]) res.clearCookie(cookie)
 }

@@ -3,7 +3,7 @@ import { PLATFORM } from './platform.ts'
 
 const { paging } = PLATFORM
 
-/** A page by OData's `$top`, `$skip`, `$orderby` and `$filter`, with the total when `$count=true`. */
+/** Selects a page by OData's `$top`, `$skip`, `$orderby` and `$filter`, and returns the total for `$count=true`. */
 export function sendPage(req: Request, res: Response, records: object[]) {
   const { query } = req
   const invalid = (message: string) => void res.status(400).json({ error: 'invalid_query', message })
@@ -24,7 +24,7 @@ function whole(value: unknown): number | undefined {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined
 }
 
-/** One condition of a `$filter`, with `and` before the next. A quote inside a text is doubled. */
+/** A condition of a `$filter`, with the `and` before the next condition. Quotes inside texts are doubled. */
 const CONDITION = /(?:(\w+) eq '((?:[^']|'')*)'|contains\((\w+), ?'((?:[^']|'')*)'\))(?: and (?=.)|$)/y
 
 /** The records that match; undefined if the filter cannot be read. A search ignores case, as people do. */

@@ -3,7 +3,7 @@ import type { Sql } from './database.ts'
 
 const seconds = () => Math.floor(Date.now() / 1000)
 
-/** Where oidc-provider stores its models. */
+/** The storage for oidc-provider's models. */
 export function createOidcAdapter(sql: Sql): (model: string) => Adapter {
   sql.run('DELETE FROM models WHERE expires_at <= ?', seconds())
   return (model) => {

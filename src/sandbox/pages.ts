@@ -10,7 +10,7 @@ export interface PageData {
   title: string
   /** Who is logged in, for the header. */
   account?: Account | undefined
-  /** Whether the page only asks for a decision. Such a page has no navigation. */
+  /** Whether the page only asks for a decision, and therefore has no navigation. */
   isDecision?: boolean
   [name: string]: unknown
 }
@@ -22,7 +22,7 @@ function time(value: number | string): string {
   return `<time datetime="${at.toISOString()}" data-time-style="medium">${text} UTC</time>`
 }
 
-/** Whether this browser shows the demo to a customer: the app's cookie comes here, too, because cookies do not depend on the port. */
+/** Whether this browser shows the demo to a customer. The app's cookie is also sent here, because cookies ignore the port. */
 export const isCustomerView = (req: Request): boolean => /\bcustomer_view=1\b/.test(req.get('cookie') ?? '')
 
 /** Renders a page of `views/sandbox` inside its layout. */
@@ -36,7 +36,7 @@ export function page(res: Response, view: string, data: PageData): void {
 const NOTICE_COOKIE = 'platform_notice'
 const NOTICE_MS = 60_000
 
-/** Shows a sentence on the next page: what an action did, and what happens next. */
+/** Shows a sentence on the next page about the result of an action, and the next step. */
 export function leaveNotice(res: Response, text: string): void {
   const value = Buffer.from(text).toString('base64url')
   res.cookie(NOTICE_COOKIE, value, { httpOnly: true, sameSite: 'strict', maxAge: NOTICE_MS })
@@ -49,7 +49,7 @@ function takeNotice(res: Response): string | null {
   return Buffer.from(value, 'base64url').toString()
 }
 
-/** A page that says what is wrong and what to do. */
+/** A page that explains a problem and its remedy. */
 export function problem(res: Response, status: number, message: string, account?: Account): void {
   res.status(status)
   page(res, 'problem', { title: 'That did not work', status, message, account })

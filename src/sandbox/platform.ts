@@ -1,11 +1,11 @@
 const BXCONTEXT = 'bxcontext'
 
-/** The scopes that the platform documents, by what they are for. */
+/** The platform's documented scopes, by purpose. */
 export const SCOPES = { catalogues: 'catalogues', leads: 'leads' } as const
 
 /**
- * The platform's own names, as the specification and docs/assumptions.md have them. The sandbox shares no code with the app
- * that it tests, so this is a copy of what `src/connect/platform/contract.ts` has.
+ * The platform's own names, as in the specification and docs/assumptions.md. The sandbox shares no code with the app that it
+ * tests, so this file copies them from `src/connect/platform/contract.ts`.
  */
 export const PLATFORM = {
   startPage: { path: '/oauth2.html', redirectUrl: 'redirectUrl', bxcontext: BXCONTEXT },
@@ -15,9 +15,9 @@ export const PLATFORM = {
   revocationPath: '/oauth/revoke',
   /** The parameter of the consent url, the code exchange and the refresh. */
   bxcontext: BXCONTEXT,
-  /** Below `{base_url}`: answers 401 without a token, whichever features are simulated. */
+  /** A path below `{base_url}` that answers 401 without a token, even if no feature simulates it. */
   apiCheckPath: '/catalogues',
-  /** The description of each scope on the consent page. Features can bring more scopes. */
+  /** The description of each scope on the consent page. Features can add more scopes. */
   scopes: {
     [SCOPES.catalogues]: 'See and update your catalogues and their prices',
     [SCOPES.leads]: 'See your leads and create new ones',
@@ -35,7 +35,7 @@ export const PLATFORM = {
 
 export type Addresses = ReturnType<typeof addressesOf>
 
-/** The platform's three addresses, of a sandbox at this base url. */
+/** The platform's three addresses in a sandbox at this base url. */
 export function addressesOf(baseUrl: string) {
   return { appUrl: baseUrl, authUrl: `${baseUrl}/auth`, apiUrl: `${baseUrl}/api` }
 }

@@ -1,4 +1,4 @@
-/** Sample data looks random, and is the same at every start. */
+/** Generates sample data that looks random, but is the same at every start. */
 export type Random = (below: number) => number
 
 export const DAY_MS = 86_400_000

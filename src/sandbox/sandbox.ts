@@ -1,6 +1,6 @@
 /**
  * The platform, simulated on the developer's own machine. Its core has the start page, the identity provider, connected apps and
- * faults; each feature adds a part. It is written from the specification and shares no code with the client that it tests.
+ * faults; each feature adds a part. It follows the specification, and shares no code with the client that it tests.
  */
 import { randomBytes } from 'node:crypto'
 import type { Express } from 'express'
@@ -22,7 +22,7 @@ export interface SandboxOptions {
   /** Where browsers reach the sandbox, without a trailing slash. All its links and its issuer begin with it. */
   baseUrl: string
   apps: RegisteredApp[]
-  /** Whether other machines may use it; every page then warns of it. */
+  /** Whether other machines may use the sandbox. If so, every page shows a warning. */
   openToAll?: boolean
   /** Path of its database file; `:memory:` to keep nothing. */
   file: string
@@ -32,7 +32,7 @@ export interface SandboxOptions {
   slowMs?: number
   /** The API's limit for each credential. */
   rateLimit?: RateLimit
-  /** Options of the features, by name. Each feature documents its own. Options of a feature that is not there are ignored. */
+  /** Options of the features, by name. Each feature documents its own. Options of missing features are ignored. */
   features?: Record<string, unknown>
   /** The sandbox's part of each feature, from `loadSandboxFeatures`. */
   simulated: readonly NamedSandboxFeature[]
@@ -79,7 +79,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const loginSecret = () => setting(LOGIN_SECRET, () => randomBytes(32).toString('base64url'))
   const reset = () => {
     clear()
-    // Logs everybody out.
+    // Logs all users out.
     sql.run('DELETE FROM settings WHERE name = ?', LOGIN_SECRET)
     for (const kept of [state.faults, state.journal]) kept.clear()
     for (const part of parts) part.reset?.()

@@ -1,7 +1,7 @@
 /** A place in a page to which parts add sections about a subject, such as a business. */
 export interface Place<Subject> {
   name: string
-  /** Never set: it ties the type of the subject to the place. */
+  /** Never set, but ties the type of the subject to the place. */
   subject?: Subject
 }
 
@@ -12,7 +12,7 @@ export interface Section {
   data(subject: unknown): object | undefined
 }
 
-/** A section of a page; it is left out where `data` returns undefined. */
+/** A section of a page, which is left out if `data` returns undefined. */
 export function section<Subject>(
   place: Place<Subject>,
   view: string,

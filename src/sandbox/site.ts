@@ -17,9 +17,9 @@ export interface SiteOptions {
   provider: Provider
   parts: SandboxPart[]
   openToAll: boolean
-  /** What signs the cookies of those who are logged in, until the sandbox is reset. */
+  /** The key that signs the login cookies, until the sandbox is reset. */
   loginSecret(): string
-  /** Puts everything back to the samples. */
+  /** Resets all data to the samples. */
   reset(): void
 }
 
@@ -36,7 +36,7 @@ export function createSite(core: SandboxCore, options: SiteOptions): Express {
   app.locals.appUrl = core.appUrl
   app.use('/assets', express.static(assets))
   for (const { api } of parts) if (api) app.use('/api', api)
-  // The platform has catalogues, whichever features are simulated: a call without a token gets 401.
+  // The platform always has catalogues, even if no feature simulates them: a call without a token gets 401.
   app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard(SCOPES.catalogues, 'catalogues'))
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
@@ -108,7 +108,7 @@ function actionsOf(
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
 
-/** Finds the application for which the user logs in: the address of the start page has the redirect url of the application. */
+/** Finds the application for which the user logs in, by its redirect url in the address of the start page. */
 const requestingApp = (apps: readonly RegisteredApp[]) => (next: string) => {
   const { pathname, searchParams } = new URL(next, 'http://sandbox.invalid')
   const { startPage } = PLATFORM
@@ -117,7 +117,7 @@ const requestingApp = (apps: readonly RegisteredApp[]) => (next: string) => {
 }
 
 function headers(apps: readonly RegisteredApp[]): RequestHandler {
-  // Chrome applies form-action to redirects after a form post too, and the consent page's form redirects to the application.
+  // Chrome applies form-action even to redirects after a form post, and the consent page's form redirects to the application.
   const targets = apps.flatMap(({ redirectUrls }) => redirectUrls.map((url) => new URL(url).origin))
   return helmet({
     contentSecurityPolicy: {
@@ -136,11 +136,11 @@ function headers(apps: readonly RegisteredApp[]): RequestHandler {
   })
 }
 
-/** Other websites must not submit forms here: the sandbox listens on the developer's own machine. */
+/** Stops other websites from submitting forms here, because the sandbox listens on the developer's own machine. */
 const rejectCrossSite: RequestHandler = (req, res, next) => {
   const { host, origin } = req.headers
   const isOwn = origin === undefined || URL.parse(origin)?.host === host
-  // As in the app: old browsers send only the origin, and `none` proves nothing. Programs send neither.
+  // As in the app: old browsers send only the origin, and `none` is no proof. Programs send neither header.
   const site = req.get('sec-fetch-site') ?? 'none'
   const isSameOrigin = site === 'same-origin' || (site === 'none' && isOwn)
   if (req.method === 'GET' || req.method === 'HEAD' || isSameOrigin) return next()

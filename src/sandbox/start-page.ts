@@ -7,7 +7,7 @@ import { PLATFORM } from './platform.ts'
 
 const { path: START_PATH, redirectUrl: REDIRECT_URL, bxcontext: BXCONTEXT } = PLATFORM.startPage
 
-/** `oauth2.html` (specification 5.3.2): login, choice of business, and back to the registered url with bxcontext. */
+/** `oauth2.html` (specification 5.3.2): the login, the choice of a business, and the redirect to the app with bxcontext. */
 export function startPageRoutes(apps: readonly RegisteredApp[]): Router {
   return Router()
     .get(START_PATH, (req, res) => {
@@ -33,12 +33,12 @@ export function startPageRoutes(apps: readonly RegisteredApp[]): Router {
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
       const business = account && connectableBusiness(account, bxcontext)
-      // Another account may have logged in in the meantime: its businesses are shown, or the login page.
+      // If another account has logged in in the meantime, shows its businesses, or else the login page.
       if (!business) return res.redirect(303, startUrl(redirectUrl))
       return res.redirect(303, returnUrl(String(redirectUrl), business.bxcontext))
     })
 
-  /** The application that registered this redirect url, or why there is none. */
+  /** The application that registered this redirect url, or the reason why it is missing. */
   function appOf(redirectUrl: unknown): RegisteredApp | string {
     if (typeof redirectUrl !== 'string' || !redirectUrl)
       return `The address needs one ${REDIRECT_URL} parameter.`

@@ -2,7 +2,7 @@ import type { Feature } from '../../web/feature-api.ts'
 import { sendMails } from './mails.ts'
 import { type AccessEndedMailSettings, accessEndedMailSettings } from './settings.ts'
 
-/** Writes to a user when access to one of their connections has ended (`MAIL_URL`). */
+/** Emails a user when access to one of their connections has ended (`MAIL_URL`). */
 export default {
   title: 'Tells users by mail when access has ended, with a link to reconnect',
   order: 110,
@@ -11,7 +11,7 @@ export default {
   check: () => import('./check.ts'),
   async create({ config, connect, http, store, emailOf, log }, settings) {
     if (settings === null) return {}
-    // Imported only here, so that an app that sends no mails does not load nodemailer.
+    // Imported only here, so that an app without emails does not load nodemailer.
     const { createMailTransport } = await import('./transport.ts')
     const { baseUrl, platform } = config
     const transport = createMailTransport(settings, { http: http.api, sandboxUrl: platform.sandboxUrl })

@@ -1,6 +1,6 @@
 import { format, webTexts } from '../../web/feature-api.ts'
 
-/** The texts of an email. `name`: the name of the connection, as `inline` shows it. The subject has no text of others. */
+/** The texts of an email. `name`: the connection's name after `inline`. The subject contains no text that others typed. */
 const texts = {
   subject: 'Access to a connected business has ended',
   lead: (name: string) => `${webTexts.layout.appName} can no longer use ${name}.`,
@@ -10,13 +10,13 @@ const texts = {
 
 const MAX_NAME = 60
 
-/** Whether a text can be the address of an email: one recipient, without characters that have a meaning in a header (RFC 5322). */
+/** Whether a text can be an email address: a single recipient, without characters that are special in a header (RFC 5322). */
 export const isAddress = (text: string): boolean =>
   text.length <= 254 && /^[^\s\p{Cc}@"<>()[\]\\,;:]{1,64}@[^\s\p{Cc}@"<>()[\]\\,;:]+$/u.test(text)
 
 /**
- * A name on one line. Other people have typed it, so it can neither begin a header nor change the direction of the text around it, and
- * it has no dots, slashes and the like inside a word, from which mail programs would make a link.
+ * Makes a name that other people typed safe on one line: it can't begin a header or change the direction of the text around it, and
+ * contains no dots, slashes or similar characters inside words, which mail programs would turn into links.
  */
 function inline(name: string): string {
   const words = format

@@ -15,23 +15,23 @@ export interface MailsOptions {
   transport: Transport
   baseUrl: string
   log: Logger
-  /** By default, an email that fails is tried again for an hour. */
+  /** How long to retry a failed email; an hour by default. */
   retries?: RetryOptions
   /** Waits. Throws the signal's reason when it is aborted. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 const RETRIES = { timeoutMs: 3_600_000, pauseMs: 5_000, maxPauseMs: 300_000 }
-/** How many emails a user gets in 24 hours, whatever the platform says about their connections. */
+/** The most emails to a user in 24 hours, even if the platform ends more connections. */
 const MAX_PER_DAY = 3
 const DAY_MS = 24 * 3_600_000
-/** Timers end early by a little, in ms. */
+/** Timers may fire this much too early, in ms. */
 const MARGIN_MS = 1_000
 
 /**
- * Sends one email to the user of each connection whose record ends. Only one process writes the end of a record, and its vault
- * tells its listeners once, so the store has only the emails of a day, to count them. A platform that refuses access for a
- * moment only causes no email.
+ * Sends the user of a connection one email when its record ends. Only one process writes the end of a record, and its vault
+ * notifies listeners once. So the store only needs to count each user's emails of a day. If the platform refuses access only
+ * for a moment, the app sends no email.
  */
 export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   const { vault, transport, baseUrl, log, retries = RETRIES, wait = sleep } = options
@@ -40,8 +40,8 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   const { signal } = stopping
   const ask = (ref: ConnectionRef) => () => vault.refresh(ref, { manual: false })
   vault.onChange((ref, _events, { before, after }) => {
-    // The tokens are kept for another question, without which the end would be certain only when the user comes back. The record has the
-    // pause before it. If the platform does not answer, another pause begins, and so does this again.
+    // Access has certainly ended only after a second refusal. So ask again after the pause in the record, instead of waiting for
+    // the user to come back. If the platform does not answer, another pause begins, and this handler runs again.
     const isRefused = after.status === 'active' && after.refusal?.reason === 'invalid_grant'
     if (isRefused && (before.status !== 'active' || after.pausedUntil !== before.pausedUntil))
       void wait(after.pausedUntil - Date.now() + MARGIN_MS, signal)
@@ -60,7 +60,7 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
     unsent.add(work)
   })
   return {
-    /** Waits for the mails that are being sent. Mails that wait for another attempt, or begin from now on, are only logged. */
+    /** Waits for emails that are being sent. Emails that wait for a retry, or would start from now on, are only logged. */
     async stop() {
       stopping.abort()
       await Promise.all(unsent)
@@ -69,7 +69,7 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   }
 }
 
-/** Sends the email, unless the connection has been connected again or disconnected in the meantime, or the user has got enough. */
+/** Sends the email, unless the user has reconnected or disconnected in the meantime, or has reached the daily limit. */
 async function send(
   { vault, store, emailOf, transport, baseUrl, log }: MailsOptions,
   ref: ConnectionRef,
@@ -87,7 +87,7 @@ async function send(
   await transport.send({ ...mailAbout({ name: nameOf(connection), at: connection.view.at, link }), to, id })
 }
 
-/** Takes one of a user's places for the emails of a day, each attempt with the same id. Resolves to false if all are taken. */
+/** Counts an email towards a user's daily limit; retries have the same id, and count once. Resolves to false at the limit. */
 async function isAmongFirst(store: KeyValueStore, owner: string, id: string): Promise<boolean> {
   for (let place = 0; place < MAX_PER_DAY; place++) {
     const key = { kind: 'ended-mails', owner, id: String(place) }

@@ -4,24 +4,24 @@ import { isAddress } from './mail.ts'
 
 export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>
 
-/** `MAIL_URL` for the demo: the mails are shown in the sandbox. */
+/** `MAIL_URL` for the demo, which shows the emails in the sandbox. */
 export const IN_SANDBOX = 'sandbox'
 
-/** Whether a text is the address of a mail server, with nothing else that would change how emails are sent. */
+/** Whether a text is the address of a mail server, without parts that would change how emails are sent. */
 function isServer(text: string): boolean {
   const url = URL.parse(text)
   const isPlain = url !== null && url.hostname !== '' && /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
   return isPlain && /^smtps?:(?!.*%(?![\dA-Fa-f]{2}))/.test(url.href)
 }
 
-/** The sender in `no-reply@example.com`, which has the name of the app, or in `Name <no-reply@example.com>`; null for other texts. */
+/** The sender in `no-reply@example.com` (named after the app) or `Name <no-reply@example.com>`; null for other texts. */
 function senderOf(text: string): { name: string; address: string } | null {
   const [, name = webTexts.layout.appName, address = text] =
     /^"?([^<>"\p{Cc}]+?)"?\s*<([^<>]+)>$/u.exec(text) ?? []
   return isAddress(address) ? { name, address } : null
 }
 
-/** The settings of these mails, which are null if no mail is sent. */
+/** The settings for these emails; null if the app sends no email. */
 export function accessEndedMailSettings(env: Environment) {
   const isSandbox = (url: string) => url === IN_SANDBOX && !field.isProduction(env)
   const needed = env.MAIL_URL ? field.required('the address that mails come from') : z.string().default('')

@@ -12,26 +12,26 @@ export interface Transport {
   close(): void
 }
 
-/** Up to five connections to the mail server, which open when the app sends an email. */
+/** Up to five connections to the mail server, opened when the app sends an email. */
 export const openServer = ({ url, isTlsRequired }: MailSettings) =>
   createTransport({
     pool: true,
     url,
     requireTLS: isTlsRequired,
-    // The caller repeats an email that fails (mails.ts).
+    // The caller retries failed emails (mails.ts).
     maxRequeues: 0,
     connectionTimeout: 10_000,
     socketTimeout: 30_000,
   })
 
-/** Whether an error of nodemailer is an answer of the server, or is about the user and the password. */
+/** Whether a nodemailer error comes from the server's response, or is about the user name and password. */
 export const hasAnswered = (error: unknown): boolean =>
   Object(error).code === 'EAUTH' || Object(error).responseCode !== undefined
 
 /**
- * The `WebError` for an error of nodemailer: what a wrong password is in words, or the code of the error and the status of the
- * server's answer (RFC 5321, section 4.2). The text of the answer stays out of the log, because it may repeat the address. From 500
- * on, the server does not want the mail again.
+ * The `WebError` for a nodemailer error. Its reason explains a wrong password in words, or contains the error code and the response
+ * status (RFC 5321, section 4.2). The response text stays out of the log, because it may repeat the address. A status of 500 or
+ * more is final: retrying would be useless.
  */
 export function mailError(error: unknown): WebError {
   const { code, originalCode = code, responseCode }: Record<string, unknown> = Object(error)
@@ -55,7 +55,7 @@ export function createMailTransport(
   const server = openServer(settings)
   return {
     async send({ id, to: address, ...mail }) {
-      // Tells machines not to answer the mail (RFC 3834, section 5).
+      // Asks mail programs not to send automatic replies (RFC 3834, section 5).
       const headers = { 'Auto-Submitted': 'auto-generated' }
       const all = { ...mail, from, to: { name: '', address }, messageId: id, headers }
       await server.sendMail(all).catch((error: unknown) => Promise.reject(mailError(error)))

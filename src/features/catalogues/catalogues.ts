@@ -15,7 +15,7 @@ import { texts } from './texts.ts'
 const catalogueCall = { scope: CATALOGUES_SCOPE, notFound: texts.notFound, schema: catalogueSchema }
 const listCall = { scope: CATALOGUES_SCOPE, path: PATHS.catalogues, schema: z.array(catalogueSchema) }
 
-/** The key of a note: this app created the catalogue, so everything in it comes from this app. */
+/** The key of a note that this app created the catalogue, so that all of its items come from this app. */
 export const createdKey = (apiUrl: string, id: string): Key => ({
   kind: 'created-catalogue',
   owner: appOwner(apiUrl),

@@ -4,10 +4,10 @@ import { type Assumption, idSchema, platform } from '../../connect/index.ts'
 import { textField } from '../../web/feature-api.ts'
 import { texts } from './texts.ts'
 
-/** The scope of catalogues. assumed: it also covers everything else below `/catalogues`. */
+/** The scope of catalogues. assumed: it also covers all other paths below `/catalogues`. */
 export const CATALOGUES_SCOPE = platform.scopes.catalogues
 
-/** What this feature needs the scope for. */
+/** Why this feature needs the scope. */
 export const SCOPES = { [CATALOGUES_SCOPE]: texts.reason }
 
 const catalogue = (id: string) => `/catalogues/${encodeURIComponent(id)}`

@@ -3,7 +3,7 @@ import type { KeyValueStore } from '../../connect/stores.ts'
 import { accessControlSchema } from './contract.ts'
 import { createHistory, doneSchema, type History } from './history.ts'
 
-/** Access to a catalogue that a user granted here. The platform has no list of it. */
+/** Access to a catalogue, granted by a user of this app. The platform doesn't list it. */
 export const grantSchema = accessControlSchema.extend({
   ...doneSchema.shape,
   catalogueId: z.string(),

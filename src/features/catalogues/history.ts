@@ -6,27 +6,27 @@ import { currentUser } from '../../web/feature-api.ts'
 
 /** The fields that every record of a history has. */
 export const doneSchema = z.object({
-  /** The name of the user who did it. */
+  /** The name of the user who performed the action. */
   by: z.string(),
-  /** When it was done, in ISO 8601. */
+  /** The time of the action, in ISO 8601. */
   at: z.iso.datetime(),
 })
 type Done = z.infer<typeof doneSchema>
 
-/** These fields, for what the user of a request does now. */
+/** These fields for an action that the user of a request performs now. */
 export const doneNow = (req: Request): Done => ({
   by: currentUser(req)?.name ?? '',
   at: new Date().toISOString(),
 })
 
-/** What users did here with a connection, for actions of which the platform has no list. */
+/** A history of users' actions on a connection, for actions that the platform doesn't list. */
 export interface History<T extends Done> {
   /**
-   * Stores a record, instead of an earlier record with this id. If the store fails, tries again for 5 s, and then gives up without
-   * an error, because the action itself has already happened.
+   * Stores a record, replacing any earlier record with this id. If the store fails, retries for 5 s, and then gives up without
+   * an error, because the action itself has already succeeded.
    */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
-  /** Resolves to the latest 500 records of a connection, the latest first. Throws `StoreUnavailableError`. */
+  /** Resolves to the latest 500 records of a connection, newest first. Throws `StoreUnavailableError`. */
   list(ref: ConnectionRef): Promise<T[]>
 }
 
@@ -38,7 +38,7 @@ export function createHistory<T extends Done>(
   kind: string,
   schema: z.ZodType<T>,
 ): History<T> {
-  // A bxcontext may have spaces: if it were not encoded, the bxcontext of another business could begin with this prefix.
+  // Encoded because a bxcontext may contain spaces: otherwise, another business's bxcontext could begin with this prefix.
   const prefixOf = ({ bxcontext }: ConnectionRef) => `${encodeURIComponent(bxcontext)} `
 
   async function entries(ref: ConnectionRef): Promise<{ key: Key; record: T }[]> {

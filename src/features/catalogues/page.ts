@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 
 const PAGE = 'catalogues/catalogue'
 
-/** What the page of a catalogue is built from. */
+/** The parts from which the page of a catalogue is built. */
 export interface CataloguePageOptions {
   grants: History<Grant>
 }

@@ -16,7 +16,7 @@ import { doneNow } from './history.ts'
 import { cataloguePage } from './page.ts'
 import { texts } from './texts.ts'
 
-/** How the list can be narrowed and ordered. */
+/** The filters and orders of the list. */
 const FIELDS: ListFields = {
   search: 'name',
   filter: { field: 'scope', label: texts.scope, values: texts.scopes },
@@ -80,7 +80,7 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
     const ref = connectionRef(req)
     const { id } = req.params
     const source = vault.tokenSource(ref)
-    // If the catalogue cannot be loaded, its id is enough.
+    // If the catalogue cannot be loaded, shows its id instead of its name.
     const shown = (): Promise<Catalogue> => catalogues.get(source, id).catch(() => ({ id }))
     try {
       const given = accessControlBody.parse(req.body ?? {})
@@ -98,5 +98,5 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
   return router
 }
 
-/** The builder's account number that the link of another page gives, to fill in the form. */
+/** The builder's account number in a link from another page, which fills in the form. */
 const accountOf = (req: Request): string => externalRefSchema.safeParse(req.query.account).data ?? ''

@@ -2,9 +2,9 @@ import { CONNECTION_STATES } from '../../connect/index.ts'
 import type { FeatureDeps, Gauge } from '../../web/feature-api.ts'
 import { readRound } from './round.ts'
 
-/** The connections that the last complete round found. There are no values before that round, or without the store. */
+/** The connections that the last complete round found. Before the first round, or without the store, there are no values. */
 export default async function connectionGauges({ store }: FeatureDeps): Promise<Gauge[]> {
-  // Without the store, the other metrics must still be there, because they say that the store is gone.
+  // The other metrics must still work without the store, because they report that it is unavailable.
   const counts = (await readRound(store).catch(() => null))?.last
   return [
     {

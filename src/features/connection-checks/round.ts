@@ -5,7 +5,7 @@ import { appOwner, type KeyValueStore } from '../../connect/stores.ts'
 const count = z.number().int().nonnegative()
 const found = z.record(z.enum(CONNECTION_STATES), count)
 const countsSchema = found.and(z.object({ refreshed: count, failed: count }))
-/** What a round has found and done so far, as numbers of connections. */
+/** The results of a round so far, as numbers of connections. */
 export type Counts = z.infer<typeof countsSchema>
 export const NO_COUNTS: Counts = {
   active: 0,
@@ -24,20 +24,20 @@ const roundSchema = z.object({
   /** The cursor of the page with which the round continues; null for the first page. `done`: the round is complete. */
   cursor: z.string().nullable(),
   done: z.boolean(),
-  /** How many users are left to check, of those that were counted when the round began. */
+  /** How many of the users that were counted at the start are still to be checked. */
   left: z.number(),
   counts: countsSchema,
-  /** What the last complete round found. */
+  /** The results of the last complete round. */
   last: countsSchema.nullable(),
 })
-/** The latest walk over all connections. If a process cannot finish it, another process continues it. */
+/** The latest round over all connections. If a process cannot finish it, another process continues it. */
 export type Round = z.infer<typeof roundSchema>
 
 const KEY = { kind: 'connection-round', owner: appOwner('connection-checks'), id: '' }
 /** The key of the lease that a process holds while it does a round. */
 export const LEASE_KEY = { ...KEY, kind: 'connection-round-lease' }
 
-/** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
+/** Resolves to null if there has been no round yet. Throws `StoreUnavailableError`. */
 export async function readRound(store: KeyValueStore): Promise<Round | null> {
   const value = await store.get(KEY)
   return value === null ? null : (roundSchema.safeParse(parseJson(value)).data ?? null)

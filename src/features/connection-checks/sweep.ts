@@ -20,9 +20,9 @@ export type Sweep = ReturnType<typeof createSweep>
 
 /** The kind of the connections' records. */
 const RECORDS = connectionKind(platform.name)
-/** How long another process waits before it continues the work of a killed one, in ms. */
+/** How long another process waits before it takes over from a killed process, in ms. */
 const LEASE_MS = 15_000
-/** How long a process waits on average before it looks again whether a round is due, in ms. A short interval shortens this. */
+/** How long a process waits on average before it checks again whether a round is due, in ms. A short interval shortens this. */
 const MAX_POLL_MS = 30_000
 /** The next round is due after this fraction of the interval, counted from the start of the last round. */
 const DUE = 0.95
@@ -35,7 +35,7 @@ const TARGET = 0.8
 const IDLE = 0.5
 /** The longest pause between two users, in ms. */
 const MAX_GAP_MS = 1_000
-/** Users that are due within this time, in ms, are checked at the same time. `MAX_BATCH`: how many at most. */
+/** Users that are due within this time, in ms, are checked together. `MAX_BATCH`: the maximum number of users. */
 const BATCH_MS = 100
 const MAX_BATCH = 64
 /** The pause after a failure, in ms. It doubles while refreshes fail, so that the app does not make an outage worse. */
@@ -44,13 +44,13 @@ const MAX_DELAY_MS = 300_000
 
 interface SweepState extends Required<SweepOptions> {
   closing: AbortController
-  /** The pause after the last failure, in ms; 0 after a refresh that succeeded. */
+  /** The pause after the last failure, in ms; 0 after a successful refresh. */
   delayMs: number
 }
 
 /**
- * In every interval, goes over all connections and refreshes those that were neither used nor refreshed for half of the interval.
- * One process at a time does this, page by page. If the process is killed, another one repeats only the current page. Memory does
+ * Goes over all connections once per interval, and refreshes those that were neither used nor refreshed for half of the interval.
+ * One process at a time does this, page by page. If it is killed, another process repeats only the current page. Memory use does
  * not depend on the number of connections.
  */
 export function createSweep(options: SweepOptions) {
@@ -81,7 +81,7 @@ async function loop(sweep: SweepState): Promise<void> {
   }
 }
 
-/** Does a round, or the rest of one, if it is due and no other process does it. */
+/** Starts or continues a round if one is due and no other process is working on it. */
 async function sweepOnce(sweep: SweepState): Promise<void> {
   const { store, log, closing, now } = sweep
   const lease = await acquireLease(store, LEASE_KEY, LEASE_MS)
@@ -105,14 +105,14 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
 }
 
 /**
- * Whether the last round has ended and the next one is not due. A start in the future comes from a wrong clock, and does not count.
+ * Whether the last round has ended and the next one is not due. Ignores a start in the future, because it comes from a wrong clock.
  */
 function isWaiting({ everyMs, now }: SweepState, round: Round | null): boolean {
   const ageMs = round ? now() - round.startedAt : -1
   return round?.done === true && ageMs >= 0 && ageMs < everyMs * DUE
 }
 
-/** Begins a round; counts the users, so that their checks can be spread over the interval. */
+/** Begins a round, and counts the users so that their checks can be spread over the interval. */
 async function begin(sweep: SweepState, previous: Round | null, signal: AbortSignal): Promise<Round> {
   const { store, now } = sweep
   const startedAt = now()
@@ -147,8 +147,8 @@ async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): 
 }
 
 /**
- * The pause until the next user, in ms: the time until the target, divided by the number of users that are left. If users were
- * added, or the walk over them had to start over, there are more users than were counted. The additional users are checked without
+ * The pause until the next user, in ms: the time left until the target, divided by the number of users left. If users were
+ * added, or the round had to start over, there are more users than were counted. The extra users are checked without
  * a pause.
  */
 function gapOf({ everyMs, now }: SweepState, startedAt: number, left: number): number {
@@ -156,7 +156,7 @@ function gapOf({ everyMs, now }: SweepState, startedAt: number, left: number): n
   return Math.min(MAX_GAP_MS, Math.max(0, (startedAt + everyMs * TARGET - now()) / left))
 }
 
-/** Checks users, adds to the counts, and sets the pause. Resolves to whether a refresh failed. */
+/** Checks users, adds to the counts, and sets the pause. Resolves to true if a refresh failed. */
 async function checkUsers(sweep: SweepState, userIds: string[], counts: Round['counts']): Promise<boolean> {
   const { vault, everyMs, now } = sweep
   const before = { ...counts }

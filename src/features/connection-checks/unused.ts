@@ -8,9 +8,9 @@ import type { Connection, Vault } from '../../connect/index.ts'
 import type { Counts } from './round.ts'
 
 /**
- * Refreshes the user's tokens that were neither used nor refreshed since a time (`since`, in ms since 1970), and those that the platform
- * has refused. So refresh tokens that end without use stay alive, and the app notices a revocation, or that access works again. Adds to `counts` what was refreshed, what failed, and the states of
- * the connections after that. Throws `StoreUnavailableError`.
+ * Refreshes a user's tokens that were neither used nor refreshed after `since` (ms since 1970), and those that the platform
+ * has refused. This keeps idle refresh tokens alive, and detects revoked or restored access. Adds refreshes, failures and the
+ * resulting states of the connections to `counts`. Throws `StoreUnavailableError`.
  */
 export async function refreshUnused(
   vault: Pick<Vault, 'list' | 'refresh'>,
@@ -37,7 +37,7 @@ export async function refreshUnused(
 const isDue = ({ tokens, lastUsedAt, view }: Connection, since: number) =>
   tokens?.renewable && (view.state === 'revoked' || (tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since))
 
-/** Errors that are no failure of the check: the connection has ended, or its tokens were refreshed in the meantime. */
+/** Errors that do not count as a failed check: the connection has ended, or its tokens were refreshed in the meantime. */
 const isNoFailure = (error: PlatformError) =>
   error instanceof ConnectionRevokedError ||
   error instanceof NotConnectedError ||

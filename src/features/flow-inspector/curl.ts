@@ -3,7 +3,7 @@ import type { Parameter, StepRequest } from './flow.ts'
 /** The name of a parameter as a shell variable, such as `ACCESS_TOKEN` for `access_token`. */
 const variableOf = (name: string) => name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
 
-/** A text in single quotes of a shell. */
+/** Quotes text for a shell with single quotes. */
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** `name=value` as an argument; a secret is a shell variable, which only double quotes expand. */

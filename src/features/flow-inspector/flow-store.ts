@@ -54,7 +54,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // A flow may begin with the business to reconnect, and continue with another business that the user chose. The last one counts.
+    // A flow may begin with the business to reconnect, and continue with another one that the user chose. The last business counts.
     next = withSteps({ ...flow, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
   }
@@ -62,7 +62,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   return next
 }
 
-/** Puts summaries at the front of the user's list, and deletes the flows that it has no room for. */
+/** Puts summaries at the front of the user's list, and deletes the flows that no longer fit. */
 async function updateIndex(
   store: KeyValueStore,
   userId: string,
@@ -78,7 +78,7 @@ async function updateIndex(
   await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
 }
 
-/** Replaces older summaries. Keeps a stored summary that has more steps, because another process may have added steps in the meantime. */
+/** Replaces older summaries. Keeps a stored summary with more steps, because another process may have added them since then. */
 function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summary[] {
   const all = new Map(stored.map((summary) => [summary.id, summary]))
   for (const summary of summaries)
@@ -86,13 +86,13 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
   return [...all.values()]
 }
 
-/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first, since it causes the others. */
+/** Adds steps in order of time. Within a millisecond, the browser's request comes first, since it causes the others. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   const rank = ({ from }: Step) => (from === 'browser' ? 0 : 1)
   const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
   return {
     ...flow,
-    // The last step is always kept, because it says how the flow ended.
+    // The last step is always kept, because it shows how the flow ended.
     steps: steps.length > MAX_STEPS ? [...steps.slice(0, MAX_STEPS - 1), ...steps.slice(-1)] : steps,
     omitted: flow.omitted + Math.max(0, steps.length - MAX_STEPS),
   }

@@ -1,7 +1,7 @@
-/** A flow as it is stored, and its summary. Neither contains a secret. */
+/** The stored form of a flow, and its summary. Neither contains a secret. */
 import * as z from 'zod'
 
-/** The participants of a flow, from left to right in the diagram. The last three are the platform. */
+/** The participants of a flow, from left to right in the diagram. The last three belong to the platform. */
 export const LANES = ['browser', 'app', 'store', 'web_application', 'identity_provider', 'api'] as const
 export type Lane = (typeof LANES)[number]
 
@@ -70,7 +70,7 @@ export const stepSchema = z.object({
   response: responseSchema.optional(),
   /** An error code, if the step failed. */
   failure: z.string().optional(),
-  /** What happened to the connection, for a `connection_event`. */
+  /** The event of the connection, for a `connection_event`. */
   event: z.string().optional(),
 })
 export type Step = z.infer<typeof stepSchema>
@@ -83,7 +83,7 @@ export const flowSchema = z.object({
   id: z.string(),
   bxcontext: z.string().nullable(),
   steps: z.array(stepSchema),
-  /** How many further steps were dropped. */
+  /** The number of steps that were dropped. */
   omitted: z.number().int(),
 })
 export type Flow = z.infer<typeof flowSchema>
@@ -107,7 +107,7 @@ export const summarySchema = z.object({
   steps: z.number().int(),
   /** Number of HTTP requests that this app sent to the platform. */
   requests: z.number().int(),
-  /** When its last step was stored, in ms since 1970. A user's list keeps the flows that are the latest by this time. */
+  /** When its last step was stored, in ms since 1970. A user's list keeps the flows with the latest times. */
   storedAt: z.number(),
 })
 export type Summary = z.infer<typeof summarySchema>
@@ -139,7 +139,7 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
   }
 }
 
-/** The summary as it is now: a flow that has not finished counts as abandoned once its time is over. */
+/** The current summary: a flow that has not finished in time counts as abandoned. */
 export function current(summary: Summary, now = Date.now()): Summary {
   const endsAt = Date.parse(summary.startedAt) + CONNECT_MS
   if (summary.outcome !== 'running' || now <= endsAt) return summary

@@ -10,8 +10,8 @@ import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts
 import { recordVisits } from './visits.ts'
 
 /**
- * Shows connect flows and API calls on the wire. It records each flow, with its secrets masked. It can pause a connect flow before
- * each hop, and play scenarios against the sandbox.
+ * Shows the HTTP messages of connect flows and API calls. Records each flow with masked secrets. Can pause a connect flow before
+ * each redirect, and play scenarios against the sandbox.
  */
 export default {
   title: 'Shows each request of a connect flow, step by step',
@@ -47,7 +47,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
     ],
     stop: () => recorder.close(),
   } satisfies FeatureParts
-  // Scenarios need the demo's sign-in, where they sign in by name, and the sandbox, where they set faults.
+  // Scenarios need the demo's sign-in, because they sign in by name, and the sandbox, because they set its faults.
   if (!deps.hasDemoSignIn || !sandboxUrl) return parts
   const here = { [baseUrl]: field.localUrl({ HOST: config.host }, config.port) }
   const urls = { baseUrl, sandboxUrl, internalUrls: { ...config.platform.internalUrls, ...here } }

@@ -3,7 +3,7 @@ import type { FlowStore } from './flow-store.ts'
 import type { Masking } from './masking.ts'
 import type { Recorder } from './recorder.ts'
 
-/** What the routes of the inspector use. */
+/** The services that the inspector's routes use. */
 export interface Inspector {
   connect: Connect
   keys: readonly EncryptionKey[]

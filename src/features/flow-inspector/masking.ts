@@ -2,13 +2,13 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import { type EncryptionKey, formsOf, type Platform } from '../../connect/index.ts'
 import type { Parameter } from './flow.ts'
 
-/** Parameters of OAuth, and of this app's form, whose values are no secret. All others are masked, so that an unknown one never leaks. */
+/** Parameters of OAuth and of this app's form whose values are not secret. All others are masked, so that no secret leaks. */
 const OAUTH_PARAMETERS = [
   'response_type response_mode client_id redirect_uri scope code_challenge code_challenge_method iss',
   'error error_description grant_type token_type expires_in audience resource prompt bxcontext',
 ].flatMap((names) => names.split(' '))
 const PUBLIC_HEADERS = 'accept content-type retry-after www-authenticate location x-request-id'.split(' ')
-/** Values that the platform words freely. They may repeat a secret in any form. */
+/** Free text from the platform, which may repeat a secret in any form. */
 const FREE_TEXTS = new Set('error_description www-authenticate business_name user_name token_type'.split(' '))
 /** A run of characters that may be a token, a code, or a part of one. */
 const TOKEN_LIKE = /[\w+/=~%-]{20,}/
@@ -17,17 +17,17 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const MAX_VALUE_LENGTH = 500
 const MAX_NAME_LENGTH = 64
 const MASKED = '(masked)'
-/** If a part of an exchange has more, the whole exchange is masked: to compare each value with all others would take seconds. */
+/** If a part of an exchange has more, the whole exchange is masked, because comparing all of its values would take seconds. */
 const MAX_ENTRIES = 100
-/** A shorter secret could be part of a harmless word. */
+/** Shorter secrets could occur inside harmless words. */
 const MIN_SECRET_LENGTH = 4
 
-/** A parameter, header or member before it is masked. `kind`: what the secret is, if it is not what the name says. */
+/** A parameter, header or member before masking. `kind`: the kind of secret, if the name does not tell. */
 export type Raw = readonly [name: string, value: unknown, kind?: string]
 
 export type Masking = ReturnType<typeof createMasking>
 
-/** Parameters and headers of the platform whose values are no secrets. */
+/** Parameters and headers of the platform whose values are not secret. */
 export const platformParameters = ({ startPage, bxcontextParameter, paging }: Platform): string[] => [
   startPage.redirectUrl,
   bxcontextParameter,
@@ -37,8 +37,8 @@ export const platformParameters = ({ startPage, bxcontextParameter, paging }: Pl
 ]
 
 /**
- * Masks what is recorded: only the result is kept, stored and shown. All processes have the same encryption key, so they make the
- * same fingerprints.
+ * Masks recorded data, of which only the masked form is kept, stored and shown. All processes make the same fingerprints, because
+ * they have the same encryption key.
  */
 export function createMasking(platform: Platform, [encryptionKey]: readonly EncryptionKey[]) {
   if (!encryptionKey) throw new Error('The masking needs an encryption key')
@@ -56,7 +56,7 @@ export function createMasking(platform: Platform, [encryptionKey]: readonly Encr
 
   const hidden = ({ text }: Value): Parameter => ({ name: MASKED, fingerprint: fingerprint(MASKED, text) })
 
-  /** The parameter, with its value if the value is public and repeats no secret of the exchange. */
+  /** The parameter, including its value only if that is public and does not repeat a secret of the exchange. */
   function shown({ name, text, kind, isPublic }: Value, secrets: readonly string[]): Parameter {
     const shownName = name.length > MAX_NAME_LENGTH || containsAny(name, secrets) ? MASKED : name
     return isPublic && isShowable(name, text) && !containsAny(text, secrets)
@@ -65,8 +65,8 @@ export function createMasking(platform: Platform, [encryptionKey]: readonly Encr
   }
 
   /**
-   * Masks the parts of one exchange, such as its query, its headers and its answer: a secret becomes its fingerprint. A public
-   * value that contains a secret of the same exchange is masked as well. A platform may repeat a code or a token in an error
+   * Masks the parts of one exchange, such as its query, headers and answer, by replacing each secret with its fingerprint. A public
+   * value that contains a secret of the same exchange is masked too, because a platform may repeat a code or a token in an error
    * message.
    */
   function mask<Part extends string>(exchange: Record<Part, Iterable<Raw>>): Record<Part, Parameter[]> {
@@ -90,7 +90,7 @@ interface Value {
   text: string
   kind: string | undefined
   isPublic: boolean
-  /** Whether other values must not repeat it. A number or a Boolean is not a secret. */
+  /** Whether other values must not contain it. A number or a Boolean is not a secret. */
   isSecret: boolean
 }
 
@@ -110,7 +110,7 @@ const secretsIn = (values: readonly Value[]): string[] =>
 const containsAny = (text: string, secrets: readonly string[]) =>
   secrets.some((secret) => text.includes(secret))
 
-/** Whether a public value has the form that is expected of it. */
+/** Whether a public value has the expected form. */
 function isShowable(name: string, text: string): boolean {
   if (text.length > MAX_VALUE_LENGTH) return false
   if (name === 'error') return ERROR_CODE.test(text)

@@ -1,6 +1,6 @@
 /**
- * The step-by-step mode: middleware in front of the core's routes of the connect flow answers with a page that shows the next request.
- * Its button sends the same request again, with `continue`, which passes.
+ * The step-by-step mode: middleware before the core's connect routes answers with a page that shows the next request.
+ * The button on that page repeats the request with the parameter `continue`, which the middleware lets through.
  */
 import { promisify } from 'node:util'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
@@ -30,7 +30,7 @@ declare module 'express-session' {
   }
 }
 
-/** What comes next at each stage: the heading after “Next:”, and its text. */
+/** The next request at each stage: the heading after “Next:”, and its explanation. */
 const STAGES = {
   start: { heading: "the platform's start page", text: STEP_TEXTS.to_start_page },
   consent: { heading: 'the consent page', text: STEP_TEXTS.to_consent_page },
@@ -39,10 +39,10 @@ const STAGES = {
 
 interface Pause {
   stage: keyof typeof STAGES
-  /** The request that comes next: one that the browser sends to the platform, or the callback. */
+  /** The next request: one that the browser sends to the platform, or the callback. */
   next: string
   flowId: string | undefined
-  /** Sends the request that was paused: a link, because a form must not end at another origin, or a form. */
+  /** Continues the paused request: by a form, or by a link if it leads to another origin, where a form must not end. */
   onward: { href: string } | { action: string; fields: Record<string, string> }
 }
 
@@ -60,7 +60,7 @@ export function pauseVisits(inspector: Inspector): Router {
   return Router()
     .use(passOthers)
     .post('/', (req, res) => {
-      // A page that answers a form could not be opened again by the back button.
+      // The back button could not reopen a page that answers a form.
       const { bxcontext = '' } = req.body ?? {}
       res.redirect(303, `/flows/pauses/start?${new URLSearchParams({ bxcontext: String(bxcontext) })}`)
     })
@@ -68,9 +68,9 @@ export function pauseVisits(inspector: Inspector): Router {
       const { data: bxcontext } = platform.bxcontextSchema.safeParse(req.query[platform.startPage.bxcontext])
       const record = await flowsOf(req)
       const flow = record.flows.find(({ id }) => id === record.last)
-      // After the back button, the flow is consenting already. If it continues, the core begins another one.
+      // After the back button, the flow is already waiting for consent. If the user continues, the core begins a new flow.
       const isOpen = flow?.phase === 'started' || flow?.phase === 'consenting'
-      // The core answers any other visit at once: it may refuse it, or ask a question.
+      // The core answers all other visits directly, for example with a refusal or a question.
       if (bxcontext === undefined || !isOpen || (flow.expected ?? bxcontext) !== bxcontext) return next()
       const { href } = oauth.authorizationUrl({ ...flow, bxcontext, redirectUri })
       const onward = { href: `${req.originalUrl}&${CONTINUE}=yes` }
@@ -80,12 +80,12 @@ export function pauseVisits(inspector: Inspector): Router {
       const { flows: all } = await flowsOf(req)
       const flow = all.find(({ state }) => state === req.query.state)
       if (flow?.phase !== 'consenting' || typeof req.query.code !== 'string') return next()
-      // The code must leave the address bar.
+      // Removes the code from the address bar.
       res.redirect(303, `/flows/pauses/${seal.close(req)}`)
     })
 }
 
-/** Passes visits that do not pause. That is also any visit that is not a top-level navigation, which the core refuses. */
+/** Lets visits through that do not pause, including those that are not a top-level navigation: the core refuses them. */
 const passOthers: RequestHandler = (req, _res, next) => {
   const isNavigation = (req.get('sec-fetch-dest') ?? 'document') === 'document'
   const isContinued = CONTINUE in { ...req.query, ...req.body }
@@ -134,7 +134,7 @@ const turnStepByStep: RequestHandler = async (req, res) => {
   await sendResultOrRedirect(req, res, returnTo ?? '/connections', { on }, { notice })
 }
 
-/** Seals the path of a callback into the address of its pause, for this user and this browser session only. */
+/** Encrypts the path of a callback into the address of its pause, so that only this user and browser session can open it. */
 function sealOf(keys: readonly EncryptionKey[]) {
   const cipher = createRecordCipher(keys)
   const place = (req: Request) => Object.values(browserSession(req, { requireUser })).join(' pause ')
@@ -156,7 +156,7 @@ async function showPause(inspector: Inspector, req: Request, res: Response, paus
   const { flows, recorder, masking, baseUrl } = inspector
   const { stage, next, flowId, onward } = pause
   const { heading, text } = STAGES[stage]
-  // So that the page shows what was recorded so far.
+  // Ensures that the page shows every step recorded so far.
   await recorder.flush()
   const flow = flowId === undefined ? null : await flows.find(requireUser(req), flowId)
   const { address, query } = splitUrl(new URL(next, baseUrl))

@@ -2,7 +2,7 @@ import type { Step, Topic } from './flow.ts'
 
 type Page = Pick<Step, 'topic' | 'to' | 'title'>
 
-/** The page of the platform that the browser shows after each of these steps. */
+/** The platform's page that the browser shows after each of these steps. */
 const PAGES: Partial<Record<Topic, Page>> = {
   to_start_page: {
     topic: 'platform_start',
@@ -16,7 +16,7 @@ const PAGES: Partial<Record<Topic, Page>> = {
   },
 }
 
-/** Adds a step for each time that the browser was on the platform's pages, which this app cannot see. */
+/** Adds a step for each visit to the platform's pages, which this app cannot see. */
 export const withPlatformPages = (steps: readonly Step[], now = Date.now()): Step[] =>
   steps.flatMap((step, index): Step[] => {
     const page = PAGES[step.topic]

@@ -23,10 +23,10 @@ const FLUSH_MS = 100
 const MAX_PLAIN_CALLS = 60
 /** Outside an HTTP request, the steps of a connection belong to one flow while they follow each other within this time, in ms. */
 const BACKGROUND_MS = 30_000
-/** How many flows memory holds: this many of background work, and this many that wait to be stored, as while the store is slow. */
+/** The most flows in memory: this many of background work, and this many that wait to be stored, as when the store is slow. */
 const MAX_FLOWS = 5_000
 
-/** Records as flows what the core and the routes report. It stores them a moment later, in the background. */
+/** Records the events of the core and the routes as flows, and stores them a moment later in the background. */
 export class Recorder {
   readonly #options: RecorderOptions
   readonly #flushMs: number
@@ -50,7 +50,7 @@ export class Recorder {
     this.#stops = [
       connect.onPlatformRequest((exchange) => {
         const { purpose, context, response } = exchange
-        // Calls of background jobs may belong to no user, and a revocation does not ask for tokens.
+        // Calls of background jobs may not belong to a user, and a revocation does not ask for tokens.
         if (context.userId === undefined || (purpose === 'token' && !isTokenRequest(exchange))) return
         const isPlainCall = purpose === 'api' && response !== undefined && response.status < 400
         this.add(context.userId, context, () => [exchangeStep(masking, exchange)], isPlainCall)
@@ -62,7 +62,7 @@ export class Recorder {
     ]
   }
 
-  /** Resolves when everything that was reported so far is stored. */
+  /** Resolves when every event reported so far is stored. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -72,7 +72,7 @@ export class Recorder {
       this.#buffers.clear()
       for (const [userId, ofUser] of collected)
         await this.#options.flows.append(userId, ofUser).catch((error) => {
-          // The app works without its flows.
+          // The app works without recorded flows.
           const { code, name } = error as { code?: unknown; name?: unknown }
           this.#options.log.warn({ code: code ?? name }, 'flows could not be recorded')
         })
@@ -91,7 +91,7 @@ export class Recorder {
     const { bxcontext = null, requestId } = context
     const id = context.flowId ?? requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
-    // Decides this before `record` makes the steps. Steps that wait for the flush cost more than all else: npm run bench measures it
+    // Decides before `record` makes the steps, because steps that wait for the flush are the main cost: npm run bench measures it
     // in the row "inspector on".
     const isFull = this.#buffers.size >= MAX_FLOWS
     if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return

@@ -5,7 +5,7 @@ import type { Summary } from './flow.ts'
 import type { Inspector } from './inspector.ts'
 import { type FlowView, listedFlowSchema, PAGE_DATA, rowOf, viewOf } from './view.ts'
 
-/** The name by which a user knows a business: that of the connection, or else its bxcontext. */
+/** The name that a user sees for a business: the name of the connection, or else its bxcontext. */
 async function nameIn(
   { connect }: Inspector,
   userId: string,
@@ -15,13 +15,13 @@ async function nameIn(
   return connection ? nameOf(connection) : bxcontext
 }
 
-/** Routes that list, show and export the user's own flows. A fixed path comes before a pattern that also matches it. */
+/** Routes that list, show and export the user's own flows. Fixed paths come before patterns that also match them. */
 export function flowRoutes(inspector: Inspector): Router {
   const { flows } = inspector
   return Router()
     .get('/', async (req, res) => {
       const { id } = req.query
-      // The page's form sends the id that the user searches for.
+      // The search form sends the id that the user entered.
       if (typeof id === 'string' && id.trim() !== '')
         return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
       const userId = requireUser(req)
@@ -48,7 +48,7 @@ export function flowRoutes(inspector: Inspector): Router {
     .use(stepRoutes(inspector))
 }
 
-/** The pages of one step: one to understand it, and one to present it. */
+/** The two pages of a step: an explanation, and a view for presentations. */
 function stepRoutes(inspector: Inspector): Router {
   const router = Router()
   for (const [page, view] of [
@@ -66,7 +66,7 @@ function stepRoutes(inspector: Inspector): Router {
         sendPageOrJson(req, res, {
           view: `flow-inspector/${view}`,
           title,
-          // The pages for an audience have no place for notices.
+          // The presentation pages have no place for notices.
           data: { ...flow, title, step, flowTitle: flow.title, keepNotice: view !== 'step' },
           json: flow.json.steps[number - 1],
         })
@@ -75,7 +75,7 @@ function stepRoutes(inspector: Inspector): Router {
   return router
 }
 
-/** What the pages show of the user's flow in the URL. `active`: the number of the step to highlight. Throws `not_found`. */
+/** The data for the pages of the user's flow in the URL. `active`: the number of the step to highlight. Throws `not_found`. */
 async function load(inspector: Inspector, req: Request<{ id: string }>, active?: number): Promise<FlowView> {
   const userId = requireUser(req)
   const flow = await inspector.flows.find(userId, req.params.id)
@@ -83,7 +83,7 @@ async function load(inspector: Inspector, req: Request<{ id: string }>, active?:
   return viewOf(flow, await nameIn(inspector, userId, flow.bxcontext), active)
 }
 
-/** The styles of a page that works without this app. */
+/** The inlined styles of an exported page, which works without this app. */
 function inlineStyles(): string {
   const files = ['app.css', 'flow-inspector/flows.css']
   const read = (file: string) =>

@@ -1,4 +1,4 @@
-/** Turns what the core reports into steps of a flow, with all secrets masked. */
+/** Turns the core's events into the steps of a flow, with all secrets masked. */
 import {
   type ConnectionEvent,
   type ConnectionRecord,
@@ -9,9 +9,9 @@ import {
 import type { Heading, Step, StepRequest, StepResponse } from './flow.ts'
 import type { Masking, Raw } from './masking.ts'
 
-/** The members of an error's body that say what is wrong. Other bodies of the API are the user's data. */
+/** The members that describe an error in a response body. All other body content is the user's data. */
 const ERROR_MEMBERS = ['error', 'error_description']
-/** Headers of a response that say how to read it. */
+/** Response headers that describe how to read the response. */
 const DESCRIBING_HEADERS =
   'content-type retry-after www-authenticate x-request-id x-odata-total-count location'.split(' ')
 
@@ -42,7 +42,7 @@ export function exchangeStep(masking: Masking, exchange: Exchange): Step {
   return { ...common, to: 'identity_provider', ...heading }
 }
 
-/** Keeps all members of a token response, but only those of an API response that say what is wrong. */
+/** Keeps all members of a token response, but only the members of an API response that describe an error. */
 function maskExchange(
   { mask }: Masking,
   { purpose, request, response }: Exchange,
@@ -86,7 +86,7 @@ function describingHeaders(response: HttpResponse): Raw[] {
   return DESCRIBING_HEADERS.flatMap((name): Raw[] => {
     const value = response.header(name)
     if (value === undefined) return []
-    // The query of a redirect may hold anything.
+    // The query of a redirect may contain any data.
     return [[name, name === 'location' ? value.split(/[?#]/)[0] : value]]
   })
 }
@@ -108,7 +108,7 @@ const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
   disconnected: 'The app reports: disconnected',
 }
 
-/** The steps for a change of a connection: what was written, and the events that were reported. */
+/** The steps for a change of a connection: the record that was written, and the events that were published. */
 export function changeSteps(
   events: readonly ConnectionEvent[],
   { before, after }: { before: ConnectionRecord; after: ConnectionRecord },

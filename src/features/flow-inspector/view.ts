@@ -1,4 +1,4 @@
-/** A flow as its pages, the presenter, the handout, exports and JSON show it. */
+/** Prepares a flow for its pages, the presenter, the handout, exports and JSON. */
 import * as z from 'zod'
 import { format } from '../../web/feature-api.ts'
 import { curlOf } from './curl.ts'
@@ -37,12 +37,12 @@ const KIND_TITLES: Record<Kind, string> = {
 const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected'])
 const OPEN = new Set(['running', 'abandoned'])
 
-/** How many colours and shapes fingerprints have, and how many marks a step in the diagram has. */
+/** The number of colours and shapes for fingerprints, and the most marks that a step in the diagram can have. */
 const COLOURS = 12
 const SHAPES = 3
 const MAX_MARKS = 6
 
-/** A summary for the list: its title, and how the outcome is shown. */
+/** The summary of a flow for the list, with its title and a label for its outcome. */
 export function rowOf(summary: Summary) {
   const { kind, outcome, startedAt, endedAt } = summary
   const ms = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt)
@@ -95,7 +95,7 @@ export function showSteps(steps: readonly Step[], active?: number) {
       received,
       /** Seconds since the flow began. */
       offset: ((Date.parse(step.at) - startedAt) / 1000).toFixed(2),
-      /** The title without the status, for an audience. */
+      /** The title without the status, for presentations. */
       headline: step.title.replace(/: \d{3}\b.*$/, ''),
       fromName: LANE_NAMES[from],
       toName: LANE_NAMES[to],
@@ -108,19 +108,19 @@ export function showSteps(steps: readonly Step[], active?: number) {
   })
 }
 
-/** Where the diagram draws a step. */
+/** The position of a step in the diagram. */
 function placeOf({ from, to }: Step) {
   const [start, end] = [LANES.indexOf(from), LANES.indexOf(to)]
   const [left, right] = start < end ? [start, end] : [end, start]
   return {
-    /** Which way the arrow points; null if it stays in its lane. */
+    /** The direction of the arrow; null if the step stays in its lane. */
     direction: start === end ? null : start < end ? 'right' : 'left',
-    /** Classes for where the arrow begins and ends, and for a title that has room only on the left. */
+    /** Classes for the start and the end of the arrow, and for a title that fits only on the left. */
     lanes: `lane-${left} to-${right}${left > LANES.length / 2 - 1 ? ' beside' : ''}`,
   }
 }
 
-/** The secrets of a step, each once. */
+/** The secrets of a step, without duplicates. */
 function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
   const secrets = parameters.filter(({ fingerprint }) => fingerprint !== undefined)
   return [...new Map(secrets.map((secret) => [secret.fingerprint, secret])).values()].slice(0, MAX_MARKS)
@@ -145,7 +145,7 @@ export function viewOf(flow: Flow, name: string | null, active?: number) {
 }
 export type FlowView = ReturnType<typeof viewOf>
 
-/** A flow of the list as JSON: its summary without the members that only the store needs. */
+/** A list entry as JSON: the flow's summary without the members that only the store needs. */
 export const listedFlowSchema = summarySchema.omit({ storedAt: true })
 
 /** A flow with its steps as JSON. */

@@ -1,4 +1,4 @@
-/** Middleware in front of the core's routes of the connect flow: it records each visit of the browser, and the answer to it. */
+/** Middleware before the core's connect routes, which records each request of the browser and the response. */
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { browserSession } from '../../connect/express.ts'
 import { redirectUrls, requestContext } from '../../connect/index.ts'
@@ -8,7 +8,7 @@ import type { Inspector } from './inspector.ts'
 import type { Raw } from './masking.ts'
 import { splitUrl } from './steps.ts'
 
-/** A parameter of the requests that pauses send. It is not recorded. */
+/** The parameter that pauses add to a repeated request. It is not recorded. */
 export const CONTINUE = 'continue'
 
 /** The button, the returns from the start page and the consent page, and the answer to a question of the app. */
@@ -40,15 +40,15 @@ export function recordVisits(inspector: Inspector): Router {
     .get('/callback', at('callback'))
 }
 
-/** A request of the browser, and what is known of the answer. */
+/** A request of the browser, and the known parts of its response. */
 interface Visit {
   place: Place
   req: Request
   res: Response
-  /** The core adds the flow to it. */
+  /** The core sets its `flowId`. */
   context: { flowId?: string } | undefined
   failure?: string | undefined
-  /** The business that it names, unless the app refuses it. */
+  /** The business named in the request, unless the app refuses the request. */
   bxcontext?: string | undefined
 }
 
@@ -74,13 +74,13 @@ function recordVisit(inspector: Inspector, place: Place): RequestHandler {
         },
       ])
     }
-    // The app works without its flows.
+    // The app works without recorded flows.
     res.once('finish', () => void note().catch(() => {}))
     next()
   }
 }
 
-/** The code of the failure that the answer shows, or that the page shows to which it leads. */
+/** The failure code on the page in the response, or on the page that the response redirects to. */
 function failureOf(res: Response): string | undefined {
   if (res.statusCode >= 400) return res.locals.failure?.code ?? `http_${res.statusCode}`
   const [path, query] = String(res.getHeader('location') ?? '').split('?')
@@ -92,7 +92,7 @@ function businessIn({ connect }: Inspector, place: Place, { query, body }: Reque
   return typeof named === 'string' && named !== '' ? named : undefined
 }
 
-/** Where the browser goes next, by a redirect or by a page that goes on automatically; undefined if it stays. */
+/** The address that the browser goes to next, by a redirect or an automatic refresh; undefined if it stays. */
 async function targetOf({ connect, baseUrl }: Inspector, visit: Visit): Promise<URL | undefined> {
   const { place, req, res, context } = visit
   const location = res.getHeader('location')
@@ -116,7 +116,7 @@ function arrival({ masking, baseUrl }: Inspector, { place, req, bxcontext }: Vis
   return { ...heading, request: { method, url: address.slice(0, 4000), headers: [], parameters } }
 }
 
-/** Masked apart from the arrival: a value that is a secret in one of them may be public in the other. */
+/** Masked separately from the request, because a value that is secret in one of them may be public in the other. */
 function departure({ masking }: Inspector, { place, res, failure }: Visit, target: URL | undefined) {
   const { parameters } = masking.mask({ parameters: target?.searchParams ?? [] })
   const headers = target ? [{ name: 'location', value: splitUrl(target).address.slice(0, 1000) }] : []

@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 /** The scope of leads. */
 export const LEADS_SCOPE = platform.scopes.leads
 
-/** What this feature needs the scope for. */
+/** Why this feature needs the scope. */
 export const SCOPES = { [LEADS_SCOPE]: texts.reason }
 
 /** Paths below `{base_url}`: assumed. */
@@ -31,7 +31,7 @@ export const leadSchema = z.looseObject({
 export type Lead = z.infer<typeof leadSchema>
 
 const common = { scope: LEADS_SCOPE, schema: leadSchema }
-/** What is read and created, by the calls of the API client. */
+/** The data that each call of the API client reads or creates. */
 export const CALLS = {
   list: { ...common, path: PATHS.leads, schema: z.array(leadSchema) },
   lead: (id: string) => ({ ...common, path: PATHS.lead(id), notFound: texts.notFound }),

@@ -12,7 +12,7 @@ import {
 import { CALLS, newLeadSchema } from './contract.ts'
 import { texts } from './texts.ts'
 
-/** How the list can be narrowed and ordered. */
+/** The filters and orders of the list. */
 const FIELDS: ListFields = {
   search: 'name',
   filter: { field: 'status', label: texts.status, values: texts.statuses },

@@ -13,10 +13,10 @@ export default {
   create: (deps, settings) => (settings ? createParts(deps, settings) : {}),
 } satisfies Feature<MetricsSettings>
 
-/** Resolves once the metrics are subscribed, so that they miss nothing that the app does after its start. */
+/** Resolves once the metrics are subscribed, so that they record everything that the app does after its start. */
 async function createParts(deps: FeatureDeps, settings: NonNullable<MetricsSettings>): Promise<FeatureParts> {
   const { port, tokenDigest } = settings
-  // Loaded on demand: without metrics, the library costs nothing.
+  // Loaded on demand, so that an app without metrics does not load the library.
   const { createMetrics } = await import('./metrics.ts')
   const { contentType, text, close } = await createMetrics(deps, await loadTools('gauges'))
   const router = Router().get('/', async (req, res) => {

@@ -9,12 +9,12 @@ import {
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
 
-/** The bounds in seconds, from a cached page to a token endpoint that takes half a minute. */
+/** Histogram bounds in seconds, from a cached page to a token endpoint that takes half a minute. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
- * Collects metrics of this process, by subscribing to what the core and the web part publish, and reading the gauges of
- * features. No label holds a user id, a bxcontext, or an id of the platform.
+ * Collects the metrics of this process: subscribes to the events of the core and the web part, and reads the gauges of
+ * features. No label contains a user id, a bxcontext, or an id of the platform.
  */
 export async function createMetrics(deps: FeatureDeps, tools: ReadonlyMap<string, ToolOf<'gauges'>>) {
   const { config, connect } = deps
@@ -63,7 +63,7 @@ function countRequests(register: Registry): () => void {
     durations.observe({ method: KNOWN_METHODS.has(method) ? method : 'other', route, status }, ms / 1000),
   )
 }
-/** Others are counted as `other`, because anybody can send a request with a method of any name. */
+/** Other methods are counted as `other`, because anyone can send a request with a made-up method. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 function countConnectionEvents(register: Registry, { vault }: Connect): () => void {
@@ -105,7 +105,7 @@ function measurePlatform(
   })
 }
 
-/** The figures of the core. */
+/** The core's metrics. */
 async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]> {
   const valuesOf = (value: boolean | undefined) =>
     value === undefined ? [] : [{ labels: {}, value: Number(value) }]
@@ -113,7 +113,7 @@ async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]
     () => true,
     () => false,
   )
-  // Without the store, this is unknown.
+  // The value is unknown while the store is unavailable.
   const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
   return [
     { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },

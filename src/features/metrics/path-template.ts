@@ -1,6 +1,6 @@
 /**
- * Returns a function that finds the template of an address below `baseUrl`, such as `/leads/:id`, or undefined if there is none.
- * With it, no label contains an id. `templates`: the paths of the contracts.
+ * Returns a function that finds the template of a URL below `baseUrl`, such as `/leads/:id`, or undefined if no template matches.
+ * This keeps ids out of labels. `templates`: the paths of the contracts.
  */
 export function pathTemplates(
   baseUrl: string,

@@ -7,7 +7,7 @@ export type MetricsSettings = SettingsOf<typeof metricsSettings>
 export const metricsSettings = (env: Environment) =>
   z
     .object({
-      /** If undefined, `/metrics` is on the app's address. */
+      /** If undefined, `/metrics` is served on the app's own port. */
       port: field
         .optionalPort()
         .refine((port) => port !== Number(env.PORT ?? 3000), 'is PORT: use a port of its own')
@@ -17,7 +17,7 @@ export const metricsSettings = (env: Environment) =>
             'A separate port for `/metrics`, on all addresses. Keep it off the internet. Unset, and without a token: no metrics.',
           example: '9464',
         }),
-      /** The digest of the token that scrapers send; undefined if the separate port needs none. */
+      /** The digest of the token that scrapers send; undefined if the separate port requires no token. */
       tokenDigest: z
         .string()
         .optional()
@@ -32,8 +32,8 @@ export const metricsSettings = (env: Environment) =>
             "What a scraper sends as `Authorization: Bearer`: 24 random characters or more. Without `METRICS_PORT`, `/metrics` is on the app's address; with it, only on that port, and behind the token.",
         }),
     })
-    // Without a port and a token, there are no metrics.
+    // Metrics are off unless a port or a token is set.
     .transform((all) => (all.port === undefined && all.tokenDigest === undefined ? null : all))
 
-/** The digest of a token. All digests have the same length, so comparing them does not reveal that of the token. */
+/** The digest of a token. All digests have the same length, so comparing them does not reveal the token's length. */
 export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()

@@ -1,4 +1,4 @@
-/** An answer of the platform, and the evidence in it: the name of an OAuth error, or a difference to another answer. */
+/** Finds the evidence in an answer of the platform: the name of an OAuth error, or a difference from another answer. */
 import { type HttpRequest, type HttpResponse, parseJson } from '../../connect/index.ts'
 
 /** A response, or the reason why there is none. */
@@ -9,7 +9,7 @@ export interface Response extends HttpResponse {
   json: unknown
   /** The address that a redirect leads to. */
   location: URL | undefined
-  /** The values of the request, which the response may repeat. */
+  /** The values in the request, because the response may repeat them. */
   sent: string[]
 }
 
@@ -37,13 +37,13 @@ export const isHtml = ({ header }: Response): boolean => /html/i.test(header('co
 /** Whether the server cannot answer now: a server error, or too many requests. */
 export const isOutage = ({ status }: Response): boolean => status >= 500 || status === 429
 
-/** Errors of RFC 6749 sections 4.1.2.1 and 5.2, of OpenID Connect Core section 3.1.2.6, and what servers call a wrong redirect url. */
+/** Errors of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, and other names for a wrong redirect url. */
 const ERROR =
   /\b(invalid_(request|client|grant|scope|target|redirect_uri)|redirect_uri_mismatch|unauthorized_client|unsupported_(grant|response|token)_type|access_denied|(login|interaction|consent)_required|account_selection_required)\b/
 
 /**
- * The name of the OAuth error in an answer: of a redirect, of a token endpoint (some send errors with status 200), or on a page.
- * Undefined if there is none, so that no other text of the answer counts.
+ * The name of the OAuth error in a redirect, in a token endpoint's answer (some send errors with status 200), or on a page.
+ * Undefined if there is no known error: any other text is ignored.
  */
 export function oauthErrorOf(answer: Answer): string | undefined {
   if (!isResponse(answer)) return undefined
@@ -55,12 +55,12 @@ export function oauthErrorOf(answer: Answer): string | undefined {
 }
 
 /**
- * Whether two answers mean the same: they agree in status, target and visible words. The order of the words, ids, numbers, and
- * values of the request do not count.
+ * Whether two answers have the same meaning: the same status, redirect target and visible words. Ignores the order of words, ids,
+ * numbers, and values of the request.
  */
 export const isSameAnswer = (one: Answer, other: Answer): boolean => meaningOf(one) === meaningOf(other)
 
-/** The most characters of an answer that are compared. */
+/** How many characters of an answer are compared. */
 const MAX_COMPARED = 200_000
 
 function meaningOf(answer: Answer): string {
@@ -71,20 +71,20 @@ function meaningOf(answer: Answer): string {
   const known = sent
     .filter((value) => value.length > 2)
     .flatMap((value) => [value, encodeURIComponent(value)])
-    // The longest comes first, because one value may be the beginning of another one.
+    // Longest first, because one value may be the beginning of another.
     .toSorted((one, other) => other.length - one.length)
   const rest = known.reduce(
     (left, value) => left.replaceAll(value, ' '),
     `${target} ${shown.slice(0, MAX_COMPARED)}`,
   )
-  // Some servers write the fields of JSON in another order each time. A word with a digit, or a long one, is an id or a time.
+  // Some servers change the order of JSON fields each time. A long word, or a word with a digit, is probably an id or a time.
   const words = rest.split(/[^\w%+/=-]+/).filter((word) => !/\d/.test(word) && word.length < 16)
   return [status, ...words.sort()].join(' ')
 }
 
 /**
- * What a page, or an answer to a request without a secret, says: its status, the address that it redirects to, and the beginning of
- * its text in quotes. Long values are left out, because they may be ids of a session.
+ * Describes a page, or an answer to a request without a secret: its status, the address that it redirects to, and the beginning of
+ * its text in quotes. Leaves out long values, because they may be session ids.
  */
 export function quoteOf(answer: Response): string {
   const { status, location, text } = answer
@@ -103,7 +103,7 @@ export function quoteOf(answer: Response): string {
   return `${status}${to}${quoted && `: "${quoted}"`}`
 }
 
-/** What a reader sees of the main part of a page. */
+/** The visible text in the main part of a page. */
 function visibleText(html: string): string {
   const [, main = html] = /<main\b[^>]*>([\s\S]*)<\/main>/i.exec(html) ?? []
   return main.replace(/<(script|style|head|nav|header)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ')

@@ -1,7 +1,7 @@
 /**
  * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. With `--consent`, it also
- * asks for one consent in the browser, and makes the app's calls with it. For that, it listens at the app's own address, so the app
- * must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
+ * asks for one consent in the browser, and makes the app's calls with it. It then listens at the app's own address, so stop the
+ * app first. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
  */
 import '../../runtime/env-file.ts'
 import { platform } from '../../connect/index.ts'
@@ -28,7 +28,7 @@ const LABELS: Record<Finding['status'], string> = { ok: 'ok   ', warning: 'warn 
 const lineOf = ({ id, status, text }: Finding) =>
   `${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`
 
-/** Runs all checks that need no person. */
+/** Runs all automatic checks. */
 async function* findings(): AsyncGenerator<Finding> {
   const features = await loadFeatures()
   yield* checkEnvironment(unknownSettings(process.env, featureOptions(features).features, namesInEnvFile))
@@ -52,7 +52,7 @@ async function* findings(): AsyncGenerator<Finding> {
   }
 }
 
-/** Asks for one consent at the app's own address. Resolves to what it shows. */
+/** Asks for one consent at the app's own address. Resolves to its findings. */
 async function askForConsent(): Promise<Finding[]> {
   const features = await loadFeatures()
   const config = configOf(process.env, features)
@@ -86,7 +86,7 @@ async function check({ strict, consent }: { strict: boolean; consent: boolean })
     print(lineOf(finding))
   }
   for await (const finding of findings()) report(finding)
-  // Without complete settings, there is no address to listen at.
+  // Without complete settings, the address to listen at is unknown.
   if (consent && found.some(({ id, status }) => id === 'settings' && status === 'ok'))
     for (const finding of await askForConsent()) report(finding)
   if (has('failure') || has('warning'))

@@ -14,8 +14,8 @@ export type Client = ReturnType<typeof createClient>
 
 /**
  * Creates the client that sends every request of the doctor. It uses the app's own HTTP code, with the same proxies and internal
- * addresses. It remembers only how far the clocks differ. `timeoutMs`: how long an answer may take, but that of a POST has the time
- * of a token endpoint.
+ * addresses, and records only the difference between the clocks. `timeoutMs`: how long an answer may take. A POST gets the timeout
+ * of the token endpoint instead.
  */
 export function createClient(
   { proxies = null, internalUrls = {} }: Pick<HttpOptions, 'proxies' | 'internalUrls'>,
@@ -31,7 +31,7 @@ export function createClient(
   /** How far this machine's clock is ahead of the `Date` header of each response of the platform, in ms. */
   const clockOffsets: number[] = []
 
-  /** Runs code of the app with this client. Resolves to the answer to its last request, whatever the code makes of it. Never throws. */
+  /** Runs code of the app with this client. Resolves to the answer to its last request, even if the code fails. Never throws. */
   async function answerTo(code: (http: Http) => Promise<unknown> | undefined): Promise<Answer> {
     let answer: Answer = { error: 'no request' }
     const recording: Http = {
@@ -55,7 +55,7 @@ export function createClient(
 
   const get = (url: string, headers: Record<string, string> = {}) =>
     answerTo((recording) => recording.send({ method: 'GET', url, headers }))
-  /** Opens a page as a browser without a login does. A redirect is the result. */
+  /** Opens a page as a browser that is not logged in does. Does not follow redirects. */
   const open = ({ href }: URL) => get(href, { accept: 'text/html,*/*;q=0.8', 'accept-language': 'en' })
   return { answerTo, get, open, http, clockOffsets, close: pool.close }
 }

@@ -16,12 +16,12 @@ import { oauthOf, type Target } from './platform/target.ts'
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const COOKIE = 'connect_doctor'
 
-/** Their `connectionTest` is run, if its scope was granted. */
+/** The features whose `connectionTest` runs, if its scope was granted. */
 type Features = readonly Pick<Feature, 'connectionTest'>[]
 
 /**
- * Serves the app's own addresses, because only those are registered with the platform. `/` leads to the platform. A consent must end in
- * the browser in which it began, so a cookie carries its state. `onChecked` gets what the consent has shown, once the browser has it.
+ * Serves the app's own addresses, because only they are registered with the platform. `/` leads to the platform. A consent must end
+ * in the browser in which it began, so a cookie carries its state. `onChecked` gets the findings once the browser has them.
  */
 export function createConsentServer(
   target: Target,
@@ -79,7 +79,7 @@ interface Grant {
   codeVerifier: string
 }
 
-/** Does with a code what the app does: exchanges it, refreshes, and calls the API for each feature. Ends at the first failure. */
+/** Repeats the app's calls with a code: exchanges it, refreshes, and calls the API for each feature. Ends at the first failure. */
 async function useCode(target: Target, features: Features, grant: Grant): Promise<Finding[]> {
   const found: Finding[] = []
   const oauth = oauthOf(target)
@@ -106,7 +106,7 @@ async function useCode(target: Target, features: Features, grant: Grant): Promis
   return found
 }
 
-/** What a refresh with `sent` shows; undefined if the platform issued no refresh token. */
+/** The finding about a refresh with `sent`; undefined if the platform issued no refresh token. */
 function refreshFinding(
   { platform }: Target,
   sent: string | undefined,

@@ -8,19 +8,19 @@ import { noAnswer, warning } from './findings.ts'
 import { checkPlatform } from './platform/addresses.ts'
 import { checkStore } from './store.ts'
 
-/** What the doctor checks. */
+/** The subjects of the doctor's checks. */
 export interface DoctorOptions {
   config: Config
   /** If undefined, the store is not checked. */
   store: KeyValueStore | undefined
-  /** How long an answer may take, in ms; 5 s by default. The token endpoint has the time that the contract gives it. */
+  /** How long an answer may take, in ms; 5 s by default. The token endpoint has the timeout in the contract. */
   timeoutMs?: number
 }
 
 /**
- * Checks the store, the platform's addresses, our registration there, and what the features need. Changes nothing on the platform: it
- * opens pages without a login, and sends codes and tokens that were never issued. The checks of features may log in. In the store, it
- * writes a small value, which does not stay.
+ * Checks the store, the platform's addresses, our registration there, and the features' needs. Doesn't change data on the platform:
+ * it opens pages without a login, and sends codes and tokens that were never issued. Features' checks may log in. In the store, it
+ * writes a small temporary value.
  */
 export async function* runDoctor({ config, store, timeoutMs }: DoctorOptions): AsyncGenerator<Finding> {
   const { baseUrl, platform: settings } = config
@@ -34,7 +34,7 @@ export async function* runDoctor({ config, store, timeoutMs }: DoctorOptions): A
       yield finding
     }
     if (!failed.has('PLATFORM_SCOPES')) yield* await missingScopes(settings.scopes)
-    // A wrong address or proxy is reported already, and would make the following checks fail as well.
+    // A wrong address or proxy is already reported, and would make the following checks fail too.
     if (['PLATFORM_API_URL', 'HTTPS_PROXY', 'HTTP_PROXY'].some((setting) => failed.has(setting))) return
     const context = { http: client.http, apiUrl, isSandbox: isSandbox(settings), noAnswer }
     for (const [name, check] of await loadTools('check'))
@@ -44,7 +44,7 @@ export async function* runDoctor({ config, store, timeoutMs }: DoctorOptions): A
   }
 }
 
-/** The finding for a check that threw an error. `name`: what was checked. */
+/** The finding for a check that threw an error. `name`: the subject of the check. */
 export const checkFailed = (name: string, error: Error): Finding => ({
   id: 'check.failed',
   status: 'failure',
@@ -55,7 +55,7 @@ export const checkFailed = (name: string, error: Error): Finding => ({
 export const isSandbox = ({ sandboxUrl, apiUrl }: Config['platform']) =>
   sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin
 
-/** Finds scopes that a feature needs and that no consent asks for: the pages of the feature would never work. */
+/** Finds scopes that a feature needs but no consent requests, so that the feature's pages would never work. */
 async function missingScopes(requested: readonly string[]): Promise<Finding[]> {
   const needs = (await loadContracts()).filter(({ scopes }) =>
     Object.keys(scopes).some((scope) => !requested.includes(scope)),

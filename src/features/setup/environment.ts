@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util'
 import type { ConfigError, Finding } from '../../web/feature-api.ts'
 import { warning } from './findings.ts'
 
-/** Finds what is wrong with the names and the values in `.env`. `unknown`: names that look like settings and are none. */
+/** Finds problems with the names and values in `.env`. `unknown`: names that look like settings, but aren't. */
 export function checkEnvironment(unknown: readonly string[]): Finding[] {
   const noSetting = 'there is no setting of this name; .env.example lists them all'
   return [
@@ -12,11 +12,11 @@ export function checkEnvironment(unknown: readonly string[]): Finding[] {
   ]
 }
 
-/** Finds settings whose value is not what their line of `.env` (`text`) seems to say: a `#`, a quote or a `\n` changes it. */
+/** Finds settings whose value differs from what their line in `.env` (`text`) suggests, because of a `#`, a quote or a `\n`. */
 export function changedValues(text: string): Finding[] {
   const read = parseEnv(text.replace(/^\uFEFF/, ''))
   const lines = text.matchAll(/^\uFEFF?[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=(.*)$/gm)
-  // If a name comes twice, the last one counts.
+  // If a name occurs twice, the last line counts.
   const written = new Map([...lines].map(([, name = '', value = '']) => [name, meant(value)]))
   return [...written].flatMap(([name, value]) => {
     if (read[name] === undefined || read[name] === value) return []
@@ -26,13 +26,13 @@ export function changedValues(text: string): Finding[] {
   })
 }
 
-/** The value that a line means: without quotes around all of it, and without a comment, which begins after a space. */
+/** The intended value of a line, without surrounding quotes and without a comment, which begins after a space. */
 function meant(line: string): string {
   const [, , quoted] = /^\s*(["'`])(.*)\1\s*(?:\s#.*)?$/.exec(line) ?? []
   return quoted ?? line.replace(/\s#.*$/, '').trim()
 }
 
-/** Says what is missing or invalid in the settings. */
+/** Lists the missing and invalid settings. */
 export function settingsFindings({ problems }: ConfigError): Finding[] {
   return problems.map((text): Finding => {
     const [setting = ''] = text.split(' ')

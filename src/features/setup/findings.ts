@@ -3,8 +3,8 @@ import type { Finding } from '../../web/feature-api.ts'
 export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', text })
 
 /**
- * `settings`: the settings that the finding is about, such as `PLATFORM_CLIENT_ID, BASE_URL`. The one to change first comes first.
- * `value`: what the value of that setting should probably be.
+ * `settings`: the settings that the finding is about, such as `PLATFORM_CLIENT_ID, BASE_URL`. List the most likely cause first.
+ * `value`: the probable correct value of that setting.
  */
 const problem =
   (status: 'warning' | 'failure') =>
@@ -18,7 +18,7 @@ export const warning = problem('warning')
 /** The app does not work. */
 export const failure = problem('failure')
 
-/** The finding for an outage, which says nothing about the settings. */
+/** The finding for an outage, which gives no information about the settings. */
 export const unavailable = (id: string, setting: string, url: string, status: number): Finding =>
   warning(
     id,
@@ -57,7 +57,7 @@ const REASONS: [id: string, codes: RegExp, text: string][] = [
   ],
 ]
 
-/** The reason if a proxy refuses a tunnel, or asks for a password. */
+/** The error if a proxy refuses a tunnel, or asks for a password. */
 const REFUSED_BY_PROXY = /^the forward proxy answered/
 
 /** The finding for an address that did not respond. `settings`: the settings that have this address. */

@@ -2,8 +2,8 @@ import type { Feature } from '../../web/feature-api.ts'
 import { setupPage } from './page.ts'
 
 /**
- * Leads the developers of this app from a clone to production. `npm run doctor` and the page `/setup` show what is missing and what is
- * wrong.
+ * Guides the developers of this app from a clone to production. `npm run doctor` and the page `/setup` show missing and wrong
+ * settings.
  */
 export default {
   title: 'npm run doctor and the page /setup, which test a registration',

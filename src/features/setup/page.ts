@@ -10,13 +10,13 @@ export interface SetupState {
   hasOwnSignIn: boolean
 }
 
-/** A step from a clone to production. The page has the texts of each. */
+/** A step from a clone to production. The page contains the text of each step. */
 export interface Step {
   id: 'demo' | 'registration' | 'connect' | 'sign-in' | 'pages' | 'deploy'
   status: 'done' | 'next' | 'open'
 }
 
-/** What is done, and what is next. A connection on the platform itself proves the settings. */
+/** The completed steps and the next step. A connection on the real platform proves the settings. */
 export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn }: SetupState): Step[] {
   const steps: [Step['id'], isDone: boolean][] = [
     ['demo', hasConnection || !isSandbox],
@@ -33,7 +33,7 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn }: SetupState):
   }))
 }
 
-/** The page for the developers of this app, which does not exist in production. */
+/** The setup page for developers, which does not exist in production. */
 export function setupPage({ config, connect, hasDemoSignIn }: FeatureDeps): Router {
   return Router().get('/', async (req, res) => {
     const state = {

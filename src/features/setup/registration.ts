@@ -9,7 +9,7 @@ export interface RegistrationOptions {
   contracts: readonly Contract[]
 }
 
-/** What platform support must send back, each with the setting that takes it. */
+/** The values that platform support must send back, each with its setting. */
 const ANSWERS = [
   'The client id (`PLATFORM_CLIENT_ID`)',
   'The client secret, over a channel that is safe for secrets (`PLATFORM_CLIENT_SECRET`)',
@@ -25,7 +25,7 @@ const ANSWERS = [
 
 const listOf = (items: readonly string[]) => items.map((item) => `- ${item}\n`).join('')
 
-/** Writes what platform support needs in order to register this app, and what to ask them, as Markdown. */
+/** Writes the registration request for platform support, with questions for them, as Markdown. */
 export function toSheet({ baseUrl, scopes, contracts }: RegistrationOptions): string {
   const { appName } = texts.layout
   const reasonsFor = (scope: string) =>

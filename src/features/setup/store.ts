@@ -10,7 +10,7 @@ type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
 }
 
 /**
- * Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. `timeoutMs`:
+ * Checks that the store is reachable and writable, that it keeps its data, and that the keys for its records are set. `timeoutMs`:
  * how long the check waits for the store.
  */
 export async function* checkStore(
@@ -52,7 +52,7 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
   return warnings.map((text) => {
     if (/may evict/.test(text)) return warning('store.eviction', 'REDIS_URL', text)
     if (/does not persist/.test(text)) return warning('store.persistence', 'REDIS_URL', text)
-    // Hosted services of Redis often hide their settings, so the operator can change nothing here.
+    // Hosted Redis services often hide their settings, so the operator can't change them.
     return ok('store.settings', `REDIS_URL: ${text}`)
   })
 }
@@ -89,8 +89,8 @@ const PAUSE_MS = 100
 const TIMEOUT_MS = 5_000
 
 /**
- * Resolves to the reason why the store takes no writes, or undefined if it takes them. The store connects in the background, and
- * has no reason until it has tried.
+ * Resolves to the reason why the store takes no writes, or undefined if it takes them. Waits while the store is
+ * still connecting in the background.
  */
 async function storeProblem(store: KeyValueStore, timeoutMs: number): Promise<string | undefined> {
   const deadline = performance.now() + timeoutMs
@@ -110,7 +110,7 @@ function outageFinding({ description }: KeyValueStore, reason: string, config: S
   if (url === undefined) return notOpened(new Error(reason))
   const { host } = new URL(url)
   const problem = (id: string, what: string) => failure(id, 'REDIS_URL', `${host}: ${what}`)
-  // This message is the store's own, and says what to write in REDIS_URL.
+  // This message comes from the store, and explains what to write in REDIS_URL.
   if (reason.includes('REDIS_URL')) return problem('store.mode', reason)
   if (AUTHENTICATION.test(reason)) {
     const cure = 'Correct them in REDIS_URL (redis://user:password@host:port)'

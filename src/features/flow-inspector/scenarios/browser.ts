@@ -1,11 +1,11 @@
 import { type InternalUrls, sentTo } from '../../../connect/index.ts'
 
-/** A page, or an answer without one, as a browser gets it. */
+/** A response as a browser receives it, with or without a page. */
 export interface Page {
   url: string
   status: number
   text: string
-  /** Where the response leads automatically, by a redirect or an immediate refresh, as an absolute URL. */
+  /** The absolute URL that the response leads to automatically, by a redirect or an immediate refresh. */
   location: string | null
 }
 
@@ -16,9 +16,9 @@ const TIMEOUT_MS = 15_000
 const HTML = 'text/html'
 export const JSON_TYPE = 'application/json'
 
-/** A browser without a screen, for scenarios: it keeps cookies, follows redirects and refreshing pages, and sends forms. */
+/** A headless browser for scenarios: keeps cookies, follows redirects and refreshing pages, and sends forms. */
 export class Browser {
-  /** Of the app and the sandbox, whose cookies have different names. */
+  /** The cookies of the app and the sandbox, which have different names. */
   readonly #cookies = new Map<string, string>()
   readonly #internalUrls: InternalUrls
 
@@ -37,7 +37,7 @@ export class Browser {
     return this.#send(url, accept, { method: 'POST', body })
   }
 
-  /** Follows redirects, up to the first address that starts with `stopAt`, which is not opened. */
+  /** Follows redirects, but stops before the first address that starts with `stopAt`. */
   async follow(page: Page, stopAt?: string): Promise<Page> {
     let current = page
     for (let count = 0; count < MAX_REDIRECTS; count++) {
@@ -65,7 +65,7 @@ export class Browser {
   }
 }
 
-/** Where a page goes on to automatically (`views/app/onward.eta`). */
+/** The address that a page continues to automatically (`views/app/onward.eta`). */
 function refreshOf(text: string): string | null {
   const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]+)">/.exec(text) ?? []
   return url?.replaceAll('&amp;', '&') ?? null

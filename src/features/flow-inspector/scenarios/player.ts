@@ -12,7 +12,7 @@ export interface ScenarioResult {
   at: string
   seconds: number
   observations: { expected: string; observed: string; ok: boolean }[]
-  /** The flows that show what the scenario is about. */
+  /** The flows that demonstrate the scenario. */
   flows: { id: string; outcome: string }[]
 }
 
@@ -87,7 +87,7 @@ async function playScenario(options: PlayerOptions, scenario: Scenario, user: Us
     ok: observed === expected,
   }))
   const shown = (await stage.flows()).filter(({ summary, flow }) => scenario.shows(summary, flow))
-  // If this fails, the sandbox still shows the fault under Control.
+  // If this fails, the fault still appears on the sandbox's Control page.
   await stage.clearFaults().catch(() => {})
   return {
     name: scenario.name,

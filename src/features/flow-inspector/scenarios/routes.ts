@@ -41,7 +41,7 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
     })
 }
 
-/** The page from which a demonstration begins, and its button. */
+/** The start page of a demo, and the route for its button. */
 export function demoRoutes(player: ScenarioPlayer): Router {
   return Router()
     .get('/', (req, res) =>
@@ -53,7 +53,7 @@ export function demoRoutes(player: ScenarioPlayer): Router {
       }),
     )
     .post('/', async (req, res) => {
-      // Only the button starts a demo, so that nothing is stored for a visitor who has not pressed it.
+      // Only the button starts a demo, so that visitors who have not pressed it leave no data.
       if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
       await player.startDemo()
       showDeveloperPages(res)

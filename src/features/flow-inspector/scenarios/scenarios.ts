@@ -3,16 +3,16 @@ import { webTexts } from '../../../web/feature-api.ts'
 import type { Flow, Kind, Summary, Topic } from '../flow.ts'
 import { BACKOFF_MS, BUSINESS, OTHER_BUSINESS, type Stage } from './stage.ts'
 
-/** What a scenario looked at, what it should find there, and what it found. */
+/** A check in a scenario: its subject, the expected value and the observed value. */
 export type Observation = [what: string, expected: unknown, observed: unknown]
 
 export interface Scenario {
-  /** Its name in addresses. */
+  /** The scenario's name in URLs. */
   name: string
   title: string
-  /** What happens, and what the app should do. */
+  /** A description of the events, and of the app's expected reaction. */
   expect: string
-  /** Whether a flow shows what the scenario is about. */
+  /** Whether a flow demonstrates the scenario. */
   shows(summary: Summary, flow: Flow): boolean
   play(stage: Stage): Promise<Observation[]>
 }

@@ -1,11 +1,11 @@
-/** What scenarios act on: the app and the sandbox, over HTTP with a browser of the user, and the app's vault and recorded flows. */
+/** The environment of scenarios: the app and the sandbox (over HTTP, as a browser), and the app's vault and recorded flows. */
 import * as z from 'zod'
 import type { Connect, InternalUrls } from '../../../connect/index.ts'
 import { type ConnectionJson, type User, webTexts } from '../../../web/feature-api.ts'
 import type { FlowStore } from '../flow-store.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
 
-/** The account of the sandbox that scenarios use, so that they leave other connections alone. */
+/** The sandbox account for scenarios, so that they don't affect other connections. */
 const ACCOUNT = { email: 'sam@demo.example', password: 'sandbox' }
 export const BUSINESS = 'demo-builders'
 export const OTHER_BUSINESS = 'demo-renovations'
@@ -14,11 +14,11 @@ const BUSINESSES = [BUSINESS, OTHER_BUSINESS]
 export interface StageOptions {
   connect: Connect
   flows: FlowStore
-  /** Stores what was recorded so far. */
+  /** Stores every step recorded so far. */
   flush(): Promise<void>
   baseUrl: string
   sandboxUrl: string
-  /** Where this server reaches the app and the sandbox. */
+  /** The addresses at which this server reaches the app and the sandbox. */
   internalUrls: InternalUrls
 }
 
@@ -50,7 +50,7 @@ export async function createStage(options: StageOptions, user: User) {
     ...sandbox,
     ...observer(options, browser, user),
     scopes,
-    /** The address to which a link with a planted bxcontext leads. */
+    /** The target of a link with a planted bxcontext. */
     contextUrl: (bxcontext: string) =>
       `${appUrl}/connect/context?${new URLSearchParams({ [startPage.bxcontext]: bxcontext })}`,
     /** Presses “Connect a business” and chooses a business; stops before the browser is back at the app. */
@@ -67,15 +67,15 @@ export async function createStage(options: StageOptions, user: User) {
       const answered = await browser.post(page.url, { answer, scope })
       return (await browser.follow(answered, `${appUrl}/connect/callback`)).url
     },
-    /** Opens an address of the app as a browser does; resolves to the page at its end. */
+    /** Opens an address of the app as a browser does; resolves to the final page. */
     open: async (url: string): Promise<Page> => browser.follow(await browser.get(url)),
-    /** Goes through the whole connect flow; resolves to the page at its end. */
+    /** Goes through the whole connect flow; resolves to the final page. */
     async connect({ answer = 'accept' as ConsentAnswer, granted = scopes } = {}): Promise<Page> {
       return stage.open(await stage.consent(await stage.chooseBusiness(), answer, granted))
     },
-    /** How many such requests the token endpoint of the platform has received since the preparation. */
+    /** How many such requests the platform's token endpoint has received since the scenario was prepared. */
     tokenRequests: (endpoint: 'exchange' | 'refresh') => sandbox.countCalls(endpoint, startedAt),
-    /** The flows of this scenario so far, the first one first. */
+    /** The flows of this scenario so far, oldest first. */
     async flows() {
       await options.flush()
       const summaries = (await flows.list(user.id)).filter((flow) => Date.parse(flow.startedAt) >= startedAt)
@@ -89,7 +89,7 @@ export async function createStage(options: StageOptions, user: User) {
   return stage
 }
 
-/** What a scenario sees of the app. */
+/** Queries about the app for scenarios. */
 function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, user: User) {
   async function connection(bxcontext = BUSINESS): Promise<ConnectionJson | undefined> {
     const { text } = await browser.get(`${appUrl}/connections`, JSON_TYPE)
@@ -104,12 +104,12 @@ function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, 
       const found = await connection(bxcontext)
       return found ? webTexts.status[found.status] : 'not connected'
     },
-    /** The code of the problem that an address answers, or its status. */
+    /** The problem code in the response of an address, or else its status. */
     problemAt: async (url: string) => problemOf(await browser.get(url, JSON_TYPE)),
     /** Makes an API call by “Test this connection”; resolves to `200` or the code of the problem. */
     callApi: async () =>
       problemOf(await browser.post(`${appUrl}/connections/${BUSINESS}/test`, {}, JSON_TYPE)),
-    /** Lets this many callers ask the vault for a token at once; resolves to what each of them got. */
+    /** Lets this many callers ask the vault for a token at once; resolves to the result of each caller. */
     async callVault(callers: number) {
       const ref = { userId: user.id, bxcontext: BUSINESS }
       return Promise.allSettled(Array.from({ length: callers }, () => connect.vault.accessToken(ref)))
@@ -119,7 +119,7 @@ function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, 
 
 const problemOf = ({ status, text }: Page): string => (status < 400 ? String(status) : JSON.parse(text).code)
 
-/** What a scenario does to the sandbox, for its own businesses. */
+/** Actions of a scenario on the sandbox, for its own businesses. */
 function createSandboxControl(browser: Browser, sandboxUrl: string) {
   const post = (path: string, form: Record<string, string> = {}) =>
     browser.post(`${sandboxUrl}/sandbox/${path}`, form, JSON_TYPE)

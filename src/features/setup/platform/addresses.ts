@@ -24,7 +24,7 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
     yield warning('sandbox-url', 'SANDBOX_URL', text)
   }
   const reachable = new Set<string>()
-  // A host that cannot be reached is one finding, however many addresses it has.
+  // Reports an unreachable host only once, even if several addresses are on it.
   for (const addresses of origins.values()) {
     const [[name] = ADDRESSES[0]] = addresses
     const settings = addresses.map(([, setting]) => setting)
@@ -41,7 +41,7 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
   yield* checkClock(target.client.clockOffsets)
 }
 
-/** The finding if there is no answer from an address. */
+/** The finding for an address that does not answer. */
 async function unreachable(
   { client, internalUrls }: Target,
   url: string,
@@ -66,7 +66,7 @@ async function checkAuthorizationServer(target: Target, metadata: Metadata | und
   const isRefused = token.id === 'token.client'
   const listed = metadata?.isOfIssuer ? metadata.authorizationEndpoint : undefined
   const { findings, proven } = await checkPage(CONSENT_PAGE, target, { listed, isClientRefused: isRefused })
-  // An attacker who sees the code may use it (RFC 9700 section 2.1.1).
+  // Without PKCE, an attacker who sees the code may use it (RFC 9700 section 2.1.1).
   const text = 'the code is not protected by PKCE. Set PLATFORM_PKCE=true, if the platform accepts it'
   if (!target.pkce) findings.push(warning('pkce.off', 'PLATFORM_PKCE', text))
   if (!isRefused) return [...findings, token]
@@ -77,7 +77,7 @@ async function checkAuthorizationServer(target: Target, metadata: Metadata | und
 const MAX_CLOCK_OFFSET_MS = 60_000
 
 function* checkClock(clockOffsets: readonly number[]): Generator<Finding> {
-  // A slow answer looks like a clock that is behind.
+  // A slow answer makes the clock seem to be behind.
   const [offset] = clockOffsets.toSorted((one, other) => Math.abs(one) - Math.abs(other))
   if (offset === undefined) return
   if (Math.abs(offset) <= MAX_CLOCK_OFFSET_MS) {

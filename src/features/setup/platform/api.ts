@@ -5,12 +5,12 @@ import type { Target } from './target.ts'
 
 const SETTING = 'PLATFORM_API_URL'
 
-/** Calls the API without a token: it must answer 401. */
+/** Calls the API without a token, which must result in 401. */
 export async function checkApi({ client, platform, apiUrl }: Target): Promise<Finding> {
   const { apiCheckPath } = platform
   const url = apiUrl + apiCheckPath
   if (apiUrl.endsWith(apiCheckPath)) {
-    // A call would prove nothing: an address below that of the catalogues may ask for a token as well.
+    // A call would not prove the address, because any address below that of the catalogues may ask for a token too.
     const value = apiUrl.slice(0, -apiCheckPath.length)
     const text = `${apiUrl} is the address of the catalogues, which are below that of the API. Set ${SETTING}=${value}`
     return failure('api.not-found', SETTING, text, value)

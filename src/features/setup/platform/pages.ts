@@ -1,4 +1,4 @@
-/** The two pages of the platform that a connect flow opens, as a browser without a login sees them. */
+/** Checks the platform's two pages in a connect flow, as a browser that is not logged in sees them. */
 import { randomCodeVerifier, redirectUrls } from '../../../connect/index.ts'
 import type { Finding } from '../../../web/feature-api.ts'
 import {
@@ -15,21 +15,21 @@ import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
 import { oauthOf, type Target } from './target.ts'
 
-/** A value of ours in the address of a page. */
+/** One of our values in the address of a page. */
 interface Part {
   setting: string
-  /** What the value is, in a sentence. */
+  /** The description of the value, for use in a sentence. */
   what(ours: Target): string
-  /** The finding if the page refuses it, the OAuth errors that say so, and what to do. */
+  /** The finding if the page refuses the value, the OAuth errors for that, and the remedy. */
   refused: string
   errors: readonly string[]
   cure: string
-  /** Our settings, each with a twin that has a made-up value instead of ours. */
+  /** Our settings, each with a twin that replaces our value with a made-up value. */
   pairs(ours: Target): [Target, Target][]
 }
 
 interface Page {
-  /** The setting of its address, and that of its path. */
+  /** The settings for the page's address and path. */
   setting: string
   pathSetting: string
   id: 'start-page' | 'consent'
@@ -63,7 +63,7 @@ const SCOPES: Part = {
   refused: 'consent.scope',
   errors: ['invalid_scope'],
   cure: "Ask the platform's support team for its name",
-  // One at a time, because many servers ignore an unknown scope beside others.
+  // Checks one scope at a time, because many servers ignore an unknown scope among known scopes.
   pairs: (ours) =>
     ours.scopes.map((scope) => [
       { ...ours, scopes: [scope] },
@@ -95,7 +95,7 @@ export const CONSENT_PAGE: Page = {
   withoutPage: (target) => ({ ...target, authorizePath: '/doctor-check-no-such-page' }),
 }
 
-/** Errors of a platform that works, but on which no user is logged in (OpenID Connect Core, section 3.1.2.6). */
+/** Errors of a working platform when no user is logged in (OpenID Connect Core, section 3.1.2.6). */
 const NEEDS_PERSON =
   /^(access_denied|login_required|interaction_required|consent_required|account_selection_required)$/
 
@@ -111,8 +111,8 @@ function isAccepted(answer: Answer): boolean {
 }
 
 /**
- * Whether a page proves a value of ours: it accepts the value, and refuses a made-up twin or shows another page for the twin. The
- * other page counts only if our page is the same a second time.
+ * Whether a page proves one of our values: it accepts the value, but refuses a made-up twin or shows a different page for it. A
+ * different page counts only if our page stays the same when opened again.
  */
 async function isProven({ urlOf }: Page, ours: Target, twin: Target): Promise<boolean> {
   const open = (target: Target) => target.client.open(urlOf(target))
@@ -123,11 +123,11 @@ async function isProven({ urlOf }: Page, ours: Target, twin: Target): Promise<bo
 
 export interface PageCheck {
   findings: Finding[]
-  /** The settings whose made-up twins got another answer. */
+  /** The settings whose made-up twins got a different answer. */
   proven: string[]
 }
 
-/** What is known of a page that was opened. */
+/** The known facts about an opened page. */
 interface Opened {
   page: Page
   target: Target
@@ -161,7 +161,7 @@ export async function checkPage(
   return isAccepted(answer) ? prove(opened) : only(await explain(opened))
 }
 
-/** Finds out what an accepted page proves: the values whose made-up twins get another answer. */
+/** Finds the values that an accepted page proves: those whose made-up twins get a different answer. */
 async function prove(opened: Opened): Promise<PageCheck> {
   const { page, target, address, answer, listed, isElsewhere } = opened
   const { id, setting, pathSetting, parts, withoutPage } = page
@@ -187,7 +187,7 @@ async function prove(opened: Opened): Promise<PageCheck> {
   return { findings, proven }
 }
 
-/** Finds out why a page refuses our values: it names an OAuth error, or gives a made-up twin the same answer. */
+/** Finds the reason why a page refuses our values, from its OAuth error or because a made-up twin gets the same answer. */
 async function explain(opened: Opened): Promise<Finding> {
   const { page, target, address, answer, isElsewhere, isClientRefused } = opened
   const isSameAs = async (other: Target) => isSameAnswer(answer, await target.client.open(page.urlOf(other)))
@@ -197,14 +197,14 @@ async function explain(opened: Opened): Promise<Finding> {
     failure(id, setting, `${refuses(what(target))}. ${cure}`)
   const named = page.parts.find(({ errors }) => errors.includes(error))
   if (named) return refused(named)
-  // A page that names an error exists.
+  // If the answer names an OAuth error, the page exists.
   if (error === '' && (isElsewhere || (await isSameAs(page.withoutPage(target))))) return notFound(opened)
   // A platform refuses a client or a redirect url on its own page, because it must not redirect to an unknown address (RFC 6749,
   // section 4.1.2.1), and a scope by a redirect, which names the error.
   const alike: Part[] = []
   for (const part of page.parts.filter((one) => one !== SCOPES))
     for (const [, twin] of part.pairs(target)) if (await isSameAs(twin)) alike.push(part)
-  // A page that checks the client first gives the twins of both the same answer.
+  // If a page checks the client first, the twins of both values get the same answer.
   const [first, second] = alike
   if (first && (!second || isClientRefused)) return refused(first)
   const text = `${refuses('our values')}. Compare them with the platform's documentation: ${SETTINGS}`

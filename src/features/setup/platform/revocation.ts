@@ -7,7 +7,7 @@ import { answerOf, type Metadata, type Target } from './target.ts'
 const SETTING = 'PLATFORM_REVOCATION_URL'
 
 /**
- * Revokes a token that was never issued. A revocation endpoint answers 200 (RFC 7009 section 2.2), but other addresses may do so
+ * Revokes a token that was never issued. A revocation endpoint answers 200 (RFC 7009 section 2.2). Other addresses may do that
  * too, so only the server's metadata proves the endpoint. Resolves to undefined if no endpoint is set.
  */
 export async function checkRevocation(

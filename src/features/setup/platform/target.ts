@@ -3,10 +3,10 @@ import type { Config } from '../../../web/feature-api.ts'
 import { isResponse } from '../answers.ts'
 import type { Client } from '../client.ts'
 
-/** What is checked: the platform as the settings describe it, and the client that reaches it. */
+/** The target of the checks: the platform in the settings, and the client that calls it. */
 export type Target = { platform: Platform; client: Client } & Config['platform'] & Pick<Config, 'baseUrl'>
 
-/** The app's own code for the requests and the addresses of the flow. */
+/** The app's own code for the requests and addresses of the connect flow. */
 export const oauthOf = (target: Target, http: Http = target.client.http): OAuth =>
   createOAuth({ ...target, http })
 
@@ -19,7 +19,7 @@ export interface Metadata {
   authorizationEndpoint: string
   tokenEndpoint: string
   revocationEndpoint: string | undefined
-  /** Whether the description is about `PLATFORM_AUTH_URL` itself (RFC 8414 section 3.3). If not, it is only a hint. */
+  /** Whether the description is for exactly `PLATFORM_AUTH_URL` (RFC 8414 section 3.3). Otherwise, it is only a hint. */
   isOfIssuer: boolean
 }
 
@@ -45,6 +45,6 @@ export async function discover({ client, authUrl }: Target): Promise<Metadata | 
   return undefined
 }
 
-/** Whether a value is a plain address. Others are not shown to people. */
+/** Whether a value is a plain address. Other values are not shown. */
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[\w.:/~%@-]+$/.test(value)

@@ -9,7 +9,7 @@ const SETTING = 'PLATFORM_AUTH_URL'
 const CREDENTIALS = 'PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET'
 const CONTRACT = 'src/connect/platform/contract.ts'
 
-/** Checks the token endpoint with a made-up code and our credentials, unless the metadata names another one. */
+/** Checks the token endpoint with a made-up code and our credentials, unless the metadata names another endpoint. */
 export async function checkTokenEndpoint(target: Target, metadata: Metadata | undefined): Promise<Finding> {
   const url = urlOf(target)
   if (metadata?.isOfIssuer && metadata.tokenEndpoint !== url) return notFound(target, '', metadata)
@@ -28,7 +28,7 @@ export async function checkTokenEndpoint(target: Target, metadata: Metadata | un
   }
 }
 
-/** The finding that replaces `token.client` if the consent page knows the client id: the secret is wrong. */
+/** The finding that replaces `token.client` if the consent page knows the client id, because then the secret is wrong. */
 export function wrongSecret(target: Target): Finding {
   const text = `${urlOf(target)} refuses the secret (invalid_client); the consent page knows the client id. Enter the secret again, or ask the platform's support team for a new one`
   return failure('token.client-secret', 'PLATFORM_CLIENT_SECRET', text)
@@ -36,7 +36,7 @@ export function wrongSecret(target: Target): Finding {
 
 const urlOf = ({ authUrl, platform }: Target) => authUrl + platform.tokenPath
 
-/** Sends a code that was never issued, in the same way as the app exchanges a code. */
+/** Sends a code that was never issued, exactly as the app exchanges a code. */
 function exchange(target: Target): Promise<Answer> {
   const redirectUri = redirectUrls(target.baseUrl)[1]
   const flow = { code: madeUp(), iss: undefined, redirectUri, codeVerifier: randomCodeVerifier() }
@@ -45,8 +45,8 @@ function exchange(target: Target): Promise<Answer> {
 
 /**
  * Judges our client id and secret by the answer to a code that was never issued (RFC 6749 section 5.2). `refused`: the error is
- * exactly `invalid_client`. `accepted`: it is `invalid_grant`, and a made-up secret is refused. Otherwise they are `not proven`, because
- * many servers look at the code first.
+ * exactly `invalid_client`. `accepted`: it is `invalid_grant`, and a made-up secret is refused. `not proven`: all else, because
+ * many servers check the code first.
  */
 async function judge(target: Target, answer: Answer): Promise<'accepted' | 'refused' | 'not proven'> {
   const error = oauthErrorOf(answer)
@@ -56,7 +56,7 @@ async function judge(target: Target, answer: Answer): Promise<'accepted' | 'refu
   return /^(invalid_client|unauthorized_client|access_denied)$/.test(twin ?? '') ? 'accepted' : 'not proven'
 }
 
-/** The finding if the endpoint accepts the client id and the secret by the other method; undefined if it does not. */
+/** The finding if the endpoint accepts the client id and secret by the other authentication method; otherwise undefined. */
 async function otherAuthMethod(target: Target): Promise<Finding | undefined> {
   const used = target.tokenEndpointAuthMethod
   const other = used === 'client_secret_post' ? 'client_secret_basic' : 'client_secret_post'
@@ -67,7 +67,7 @@ async function otherAuthMethod(target: Target): Promise<Finding | undefined> {
   return failure('token.auth-method', setting, text, other)
 }
 
-/** The finding for an answer that neither accepts nor refuses our credentials. The app expects `invalid_grant` for a made-up code. */
+/** The finding for an answer that neither accepts nor refuses our credentials. A made-up code should result in `invalid_grant`. */
 async function notProven(target: Target, answer: Response, metadata: Metadata | undefined): Promise<Finding> {
   const { status, location } = answer
   const url = urlOf(target)
@@ -87,7 +87,7 @@ async function notProven(target: Target, answer: Response, metadata: Metadata | 
   return warning('token.rejected', SETTING, text)
 }
 
-/** The finding that the address is not the token endpoint. `said`: what the answer was. */
+/** The finding that the address is not the token endpoint. `said`: a description of the answer. */
 function notFound(target: Target, said: string, metadata: Metadata | undefined): Finding {
   const { tokenPath } = target.platform
   const where = metadata

@@ -1,7 +1,7 @@
 /**
  * The contract of the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field,
- * code and limit. "given" cites a section of the supplier integration specification; "assumed" marks what it doesn't
- * define; docs/assumptions.md also lists that. If you have the full documentation, this is the only file to correct.
+ * code and limit. "given" cites a section of the supplier integration specification. "assumed" marks details that it
+ * doesn't define, which docs/assumptions.md lists too. If you have the full documentation, correct only this file.
  *
  * Request schemas and stores leave out unknown fields; the other response schemas are strict.
  */
@@ -32,7 +32,7 @@ export const LIMITS = {
 /** assumed: the names of the search parameters; the radius is in kilometres. */
 export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
 
-/** The least and the greatest value of each of these parameters. */
+/** The minimum and maximum of each of these parameters. */
 export const NEAREST_RANGES = [
   { name: NEAREST.latitude, minimum: -90, maximum: 90, description: 'degrees; south is negative' },
   { name: NEAREST.longitude, minimum: -180, maximum: 180, description: 'degrees; west is negative' },
@@ -151,7 +151,7 @@ export const priceRequestSchema = z
   })
   .meta({ id: 'PriceRequest' })
 
-/** A price request whose lines may be anything, because an invalid line makes only this line fail, not the call (section 7). */
+/** A price request whose lines are not validated, because an invalid line must not make the whole call fail (section 7). */
 export const looseRequestSchema = priceRequestSchema.extend({ items: z.array(z.unknown()) })
 
 /** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */

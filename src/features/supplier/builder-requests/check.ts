@@ -1,7 +1,7 @@
 import { type CheckContext, type Finding, field } from '../../../web/feature-api.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
-/** Warns of the sandbox's secret, with which anybody could sign a webhook. */
+/** Warns if the secret is the sandbox's, because anyone could sign a webhook with it. */
 export default async function checkWebhook(
   { isSandbox }: CheckContext,
   { webhookSecrets }: BuilderRequestsSettings,

@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 /** assumed: the scope of catalogues covers builder requests. */
 export const BUILDER_REQUESTS_SCOPE = platform.scopes.catalogues
 
-/** What this feature needs the scope for. */
+/** Why this feature needs the scope. */
 export const SCOPES = { [BUILDER_REQUESTS_SCOPE]: texts.reason }
 
 const REQUESTS = '/catalogues/incomingIntegrationConnections'
@@ -31,7 +31,7 @@ export const builderRequestSchema = z.looseObject({
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
-/** A digest of what a page shows about a request. The form sends it back, so that the decision is about exactly what was shown. */
+/** A digest of the request's details on a page. The form sends it back, so that a decision applies only to the details shown. */
 export function revisionOf(request: BuilderRequest): string {
   const ofBuilder = ['builder', 'name', 'contact', 'email', 'phone', 'suburb']
   const shown = JSON.stringify(request, [...ofBuilder, 'externalRef', 'requestedAt'])

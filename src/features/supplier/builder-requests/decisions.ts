@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { KeyValueStore } from '../../../connect/stores.ts'
 import { createHistory, doneSchema, type History } from '../../catalogues/history.ts'
 
-/** A decision that was made here about a builder's request. The app stores it, because the platform has no list of past requests. */
+/** A decision about a builder's request, made in this app. The app stores it, because the platform doesn't list past requests. */
 export const decisionSchema = doneSchema.extend({
   integrationConnectionId: z.string(),
   builder: z.string().nullable(),

@@ -5,10 +5,10 @@ import { parseJson } from '../../../connect/index.ts'
 import { type WebhookEvent, webhookEventSchema } from './contract.ts'
 import { BuilderRequestError } from './errors.ts'
 
-/** Maximum size of an event, in bytes, both as it was sent and unzipped. */
+/** Maximum size of an event, in bytes, both compressed and decompressed. */
 export const MAX_BODY = 256 * 1024
 
-/** Whether the signature is right for the body and one of the secrets. */
+/** Whether the signature matches the body and one of the secrets. */
 export function isSigned(body: Buffer, given: string | undefined, secrets: readonly string[]): boolean {
   const signature = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(given ?? '')?.[1] ?? '', 'hex')
   // Try every secret, so that the timing doesn't reveal which one matches.

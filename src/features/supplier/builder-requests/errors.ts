@@ -14,7 +14,7 @@ const FAILURES = {
 }
 type Code = keyof typeof FAILURES
 
-/** A delivery that is rejected, or an answer to a request that has changed in the meantime. */
+/** A rejected delivery, or a decision about a request that has changed in the meantime. */
 export class BuilderRequestError extends AppError {
   readonly code: Code
   readonly status: number

@@ -26,8 +26,8 @@ const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
 })
 
 /**
- * Fetches the pending builder requests, and stores what it found together with the events that had arrived before. So each
- * process can tell whether there is news.
+ * Fetches the pending builder requests, and stores their ids together with those of the events received before, so that each
+ * process can detect changes.
  */
 export function createPending({ store, builderRequests, events, vault }: PendingOptions) {
   /** The latest fetch, and the events received so far. */
@@ -47,12 +47,12 @@ export function createPending({ store, builderRequests, events, vault }: Pending
       const received = await events.recent(ref.bxcontext).catch(() => [])
       const found = await builderRequests.list(vault.tokenSource(ref))
       const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)
-      // The caller needs the list, even if it cannot be stored.
+      // Returns the list even if it cannot be stored.
       await save(ref, { at, requests, events: received.map(({ id }) => id) }).catch(() => {})
       return found
     },
 
-    /** Fetches, unless a fetch began in the last `ms`. A failed fetch counts too: in an outage, the app must not ask every second. */
+    /** Fetches, unless a fetch began in the last `ms`. Failed fetches count too, so that an outage doesn't cause constant calls. */
     async fetchIfOlder(ref: ConnectionRef, ms: number): Promise<void> {
       const { received: _, ...latest } = await load(ref)
       if (Date.now() - latest.at <= ms) return
@@ -61,18 +61,18 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     },
 
     /**
-     * Returns what is known of a connection's requests without asking the platform. An open page is fetched again if this has
-     * changed.
+     * Returns the stored ids of a connection's requests and events, without asking the platform. Open pages reload when these
+     * ids change.
      */
     async snapshot(ref: ConnectionRef): Promise<string[][]> {
       const { requests, received } = await load(ref)
       return [requests, received.map(({ id }) => id)]
     },
 
-    /** Counts the requests that the latest fetch found, and those that events have announced since. Does not ask the platform. */
+    /** Counts the requests of the latest fetch and those announced by events since then, without asking the platform. */
     async count(ref: ConnectionRef): Promise<number> {
       const { requests, events: before, received } = await load(ref)
-      // An event that names no business may be about another one.
+      // An event without a bxcontext may be about another business.
       const announced = received.filter(({ known, bxcontext }) => known && bxcontext !== null)
       return requests.length + announced.filter(({ id }) => !before.includes(id)).length
     },

@@ -31,17 +31,17 @@ export interface BuilderRequestsOptions {
   hasWebhook: boolean
 }
 
-/** `shown`: the revision of the request that the page showed. Only a form has it. */
+/** `shown`: the revision of the request on the user's page. Only forms send it. */
 const answerSchema = z.object({ shown: z.string().optional() })
 
-/** The two decisions: their names in addresses of the platform and of this app, and their names once they are made. */
+/** The two decisions: their names in URLs of the platform and of this app, and the names of the resulting states. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
 type Answer = keyof typeof OUTCOMES
 
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, hasWebhook } = options
-  // How often the app polls the platform, however many pages are open. A webhook does not replace polling: deliveries may be lost.
+  // How often the app polls the platform, regardless of open pages. A webhook can't replace polling: deliveries may be lost.
   const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
   router.get('/', async (req, res) => {
@@ -70,7 +70,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   return router
 }
 
-/** Adds a page that names the builder and asks for confirmation, because no answer can be undone here. Also adds the answer itself. */
+/** Adds a confirmation page that names the builder, because a decision can't be undone here, and the route for the decision. */
 function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
   const { builderRequests, pending, decisions, vault } = options
   const status = OUTCOMES[decision]
@@ -121,7 +121,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
     })
     // Updates open pages. The decision is made even if this fails.
     await pending.fetch(ref).catch(() => {})
-    // The link leads to the page where access to a catalogue is granted, and fills in the builder's account number.
+    // Links to the page for granting access to a catalogue, with the builder's account number filled in.
     const href = `${path}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`
     const grant = decision === 'accept' && { link: { href, label: texts.grantAccess } }
     const result = { integrationConnectionId: id, status }

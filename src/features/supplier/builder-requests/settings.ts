@@ -6,7 +6,7 @@ export type BuilderRequestsSettings = SettingsOf<typeof builderRequestsSettings>
 
 export const builderRequestsSettings = (env: Environment) =>
   z.object({
-    /** A signature may match any of them. If there are none, the webhook is disabled. */
+    /** A signature may match any of these secrets. If the list is empty, the webhook is disabled. */
     webhookSecrets: field
       .list()
       .refine(

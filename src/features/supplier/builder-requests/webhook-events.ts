@@ -14,7 +14,7 @@ const receivedSchema = z.object({
   /** ISO 8601. */
   receivedAt: z.string(),
 })
-/** What is stored; an invalid list counts as empty, since it is only displayed. */
+/** The stored list. An invalid list counts as empty, because it is only displayed. */
 const listSchema = z.array(receivedSchema).catch([])
 const parse = (value: string | null) => listSchema.parse(parseJson(value ?? ''))
 /** A received event, without its data: the app fetches current data from the platform instead. */
@@ -22,13 +22,13 @@ type ReceivedEvent = z.infer<typeof receivedSchema>
 
 export type Events = ReturnType<typeof createEvents>
 
-/** How long events are kept to recognise them when they come again, in ms. Platforms repeat a delivery for days. */
+/** How long events are kept to recognise repeated deliveries, in ms. Platforms repeat a delivery for days. */
 const KEPT_MS = 7 * 24 * 3_600_000
-/** How many events are kept of a bxcontext. */
+/** How many events are kept for each bxcontext. */
 const MAX_RECENT = 10
 
 const seenKey = (id: string): Key => {
-  // The key is a digest, because an id may be any text and a key must be well-formed.
+  // The key is a digest, because an id can be any text, but a key must be well-formed.
   const digest = createHash('sha256').update(id).digest('base64url')
   return { kind: 'webhook-seen', owner: appOwner(digest), id: '' }
 }
@@ -55,8 +55,8 @@ export function createEvents(store: KeyValueStore) {
         const others = parse(value).filter((other) => other.id !== id)
         return JSON.stringify([event, ...others].slice(0, MAX_RECENT))
       }
-      // The list is written first. If that fails, the event does not count as received, and the next delivery adds it. The list
-      // never has an event twice.
+      // Writes the list first. If that fails, the event does not count as received, and the next delivery adds it. The list
+      // never contains an event twice.
       await update(store, recentKey(event.bxcontext), withEvent, KEPT_MS)
       return store.compareAndSet(seenKey(id), null, randomUUID(), KEPT_MS)
     },

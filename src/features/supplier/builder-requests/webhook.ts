@@ -9,14 +9,14 @@ import type { Events } from './webhook-events.ts'
 
 /**
  * The route of `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time,
- * before it parses the body, and stores each event id once. It fetches nothing: open pages notice the stored event, and ask the
+ * before it parses the body, and stores each event id once. It makes no calls: open pages notice the stored event, and ask the
  * platform with the tokens of their connections.
  */
 export function webhookRoutes(settings: BuilderRequestsSettings, events: Events, log: Logger): Router {
   return Router().post('/', acceptsEvents(settings), rawBody(MAX_BODY), receiveEvent(settings, events, log))
 }
 
-/** Refuses what cannot be an event, before its body is read. */
+/** Rejects requests that cannot be events before reading their body. */
 function acceptsEvents({ webhookSecrets }: BuilderRequestsSettings): RequestHandler {
   return (req, _res, next) => {
     // The caller is a server: always return errors as JSON.

@@ -1,7 +1,7 @@
 /**
  * `npm run feature -- catalogue-files push-catalogue items.csv --catalogue NAME`: sends a catalogue file, using an API key.
- * Exits with 0 when the platform has completed the import, or after `--dry-run`; with 1 for errors; and with 2, before anything is sent,
- * if a page would ask for a tick.
+ * Exits with 0 when the platform has completed the import, or after `--dry-run`, and with 1 for errors. If a page would ask for
+ * a tick, sends no items and exits with 2.
  */
 import '../../../runtime/env-file.ts'
 import { createReadStream, statSync } from 'node:fs'
@@ -34,7 +34,7 @@ interface Options {
   demo: boolean
 }
 
-/** A page would ask for a tick: the command ends with 2. */
+/** Ends the command with 2, because a page would ask for a tick. */
 class QuestionError extends Error {}
 
 async function main(): Promise<void> {
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Checks a file, prints what differs, and sends it, unless a page would ask for a tick and its code was not given. */
+/** Checks a file, prints the differences, and sends it, unless a page would ask for a tick and its code was not given. */
 async function push(session: ByApiKey, path: string, { accept, dryRun, ...options }: Options): Promise<void> {
   const target = { name: options.catalogue.trim(), scope: options.scope }
   const records = new Records(session.store, session.apiUrl)
@@ -66,7 +66,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     },
   })
   const known = await findCatalogue(session, target)
-  // Part of what the catalogue received may be from a command that was killed.
+  // The catalogue may have received items from a command that was killed.
   if (known) await sender.send(known.id)
   const difference = await compare(items, known && (await records.received(known.id)))
   const { asks, code } = difference
@@ -92,7 +92,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
   print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(job.said ? [job.said] : []))
 }
 
-/** The errors of a file: how many of each kind, with the cure, and the places of the first ones. */
+/** The errors of a file: the count and the cure for each kind, and the places of the first errors. */
 const problemLines = ({ kinds, listed }: FileProblems) => [
   importTexts.errors.wrongFile,
   ...kinds.map(

@@ -5,7 +5,7 @@ import { PATHS as CATALOGUE_PATHS, CATALOGUES_SCOPE } from '../../catalogues/con
 import { texts } from './import-texts.ts'
 import type { Item } from './items.ts'
 
-/** What this feature needs the scope for. */
+/** Why this feature needs the scope. */
 export const SCOPES = { [CATALOGUES_SCOPE]: texts.reason }
 
 const importOf = (catalogueId: string, batchId: string) =>
@@ -27,7 +27,7 @@ export const itemsBody = (items: readonly Item[]) => ({ items })
 /** A count: a number, or a text of digits. */
 const count = z.preprocess((value) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value), z.number())
 
-/** Whether a member of an answer says nothing. */
+/** Whether a member of an answer is empty. */
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null
     ? Object.keys(value).length === 0
@@ -35,7 +35,7 @@ const isEmpty = (value: unknown): boolean =>
 const empty = z.unknown().refine(isEmpty).optional()
 
 /**
- * assumed: the answer to an upload of so many items that the platform accepts. It is empty, or has only these members. `received`
+ * assumed: the successful answer to an upload of this many items. It is empty, or has only these members. `received`
  * counts the items; `errors`, `rejected` and `failed` list those that were not accepted. No other answer is understood.
  */
 export const uploadAnswerSchema = (items: number) =>
@@ -62,8 +62,8 @@ const jobSchema = z.looseObject({
 export type ImportJob = z.infer<typeof jobSchema>
 
 /**
- * assumed: a completed job is understood only if its other members are empty, ids, texts or flags. Other counts, lists and objects may be
- * about items that did not arrive.
+ * assumed: the other members of a completed job must be empty, ids, texts or flags. Otherwise it is unclear, because other counts,
+ * lists and objects may be about items that did not arrive.
  */
 export const importJobSchema = jobSchema.superRefine((job, context) => {
   const isPlain = ([name, value]: [string, unknown]) =>
@@ -76,13 +76,13 @@ export const importJobSchema = jobSchema.superRefine((job, context) => {
     context.addIssue({ code: 'custom', path: [unknown], message: 'is not understood' })
 })
 
-/** Names of members that count or list items that have failed. */
+/** Names of members that count or list failed items. */
 const FAILED = /fail|error|reject/i
 
 /**
- * assumed: what the state of an import job means. "Complete" or "completed" alone is success. A longer state, or a job that counts or
- * lists what has failed, is completed with problems. If the state begins with "fail", "cancel" or "reject", or has "error" in
- * it, the job has failed. Any other state means that it is not finished.
+ * assumed: the meaning of an import job's state. Exactly "complete" or "completed" is success. A longer state that begins so, or a
+ * job that also counts or lists failures, is completed with problems. If the state begins with "fail", "cancel" or "reject", or
+ * contains "error", the job has failed. Any other state means that the job is not finished.
  */
 export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problems' | 'failed' {
   const state = job.status.trim().toLowerCase()

@@ -1,4 +1,4 @@
-/** What differs between a file and the items that a catalogue has received before. Pure. */
+/** Pure functions that compare a file with the items that a catalogue has received before. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { type Item, keyOf, OPTIONAL } from './items.ts'
@@ -9,22 +9,22 @@ export interface Change {
   name?: string
   before: number
   after: number
-  /** By how much, to a tenth of a percent and at least that; null if the price was 0. */
+  /** The change, rounded to 0.1% and at least that; null if the price was 0. */
   percent: number | null
 }
 
-/** Why a person has to tick a box before the file is sent, with the first case of each reason. */
+/** A reason why a person must tick a box before the file is sent, with its first case. */
 export type Question =
   | { kind: 'zero' | 'halved' | 'doubled'; count: number; first: Change }
-  /** A new code equals one that is missing, without its leading zeros. */
+  /** A new code equals a missing code without its leading zeros. */
   | { kind: 'leadingZeros'; count: number; code: string; missing: string }
   /** `of`: how many codes the catalogue received before. */
   | { kind: 'gone'; count: number; of: number }
 
 export interface Difference {
-  /** Whether the catalogue has received no file before. */
+  /** Whether this is the catalogue's first file. */
   isFirst: boolean
-  /** `otherTexts`: the price is the same, and the name, description, unit or category isn't. */
+  /** `otherTexts`: the price is the same, but the name, description, unit or category is different. */
   counts: Record<Verdict | 'gone', number>
   /** The changes with the largest ratios first, at most twenty. */
   changes: Change[]
@@ -33,19 +33,19 @@ export interface Difference {
   /** The first twenty items that are no longer in the file. They stay in the catalogue. */
   gone: Item[]
   asks: Question[]
-  /** Stands for exactly these items and this comparison: 16 hex digits. */
+  /** Identifies exactly these items and this comparison, by 16 hex digits. */
   code: string
 }
 
 type Verdict = 'added' | 'higher' | 'lower' | 'otherTexts' | 'same'
 
 const SHOWN = 20
-/** How many items are compared before other requests are let in. */
+/** How many items are compared before other requests get a turn. */
 const BATCH = 1_000
 
 /**
- * Compares a file with the items that its catalogue has received, by `keyOf` their codes; null if it has received no file. An
- * item with another price counts as higher or lower, whether its texts differ or not.
+ * Compares a file with the items that its catalogue has received, by the `keyOf` their codes; null if it has received no file. An
+ * item with a different price counts as higher or lower, even if its texts differ too.
  */
 export async function compare(
   items: readonly Item[],
@@ -124,7 +124,7 @@ class Changes {
   }
 }
 
-/** How many times the smaller price the larger one is: Infinity if one of them is 0. */
+/** The ratio of the larger price to the smaller price; Infinity if one of them is 0. */
 const ratioOf = ({ before, after }: Change): number => Math.max(before, after) / Math.min(before, after)
 
 function percentOf(before: number, after: number): number | null {
@@ -133,7 +133,7 @@ function percentOf(before: number, after: number): number | null {
   return percent === 0 ? Math.sign(after - before) / 10 : percent
 }
 
-/** A spreadsheet that reads codes as numbers drops their leading zeros. Then the old codes are missing, and shorter codes are new. */
+/** A spreadsheet that reads codes as numbers drops leading zeros. Then the old codes are missing, and the short codes look new. */
 function zerosLost(missing: readonly Item[], added: ReadonlyMap<string, Item>): Question[] {
   const lost = missing.flatMap(({ code }) => {
     const item = added.get(keyOf(code).replace(/^0+(?=.)/, ''))

@@ -2,19 +2,19 @@
 import { COLUMNS, type Column, REQUIRED } from './items.ts'
 import { type Expectation, expectations, texts, unknownColumn } from './texts.ts'
 
-/** What is wrong with a name, at its column, or with a name that is missing. */
+/** A problem with the name of a column, or a missing column. */
 interface NameFault {
   column: string
   expectation: Expectation
   found: string
-  /** Where the same name is, in words. */
+  /** Describes where else the name occurs. */
   also?: string
 }
 
 export interface Header {
-  /** The names in lower case, '' for a column without a name. */
+  /** The names in lower case; '' for a column without a name. */
   names: string[]
-  /** Where each column of the template stands, from 0. */
+  /** The index of each column of the template, from 0. */
   places: Map<Column, number>
   faults: NameFault[]
 }
@@ -51,7 +51,7 @@ function nameFault(
   return [{ column, expectation: expectations.doubledColumn, found: name, also: texts.column(first + 1) }]
 }
 
-/** The nearest name among the absent ones, or else the price or the code if it is absent: the column is likely to be that. */
+/** The most similar name among the missing columns, or else a missing price or code column, because it is the most likely. */
 function suggestionFor(name: string, absent: readonly Column[]): Column | undefined {
   const near = absent.find(
     (column) =>

@@ -8,7 +8,7 @@ import { Records } from './records.ts'
 import { importRoutes, importSection } from './routes.ts'
 import { Sender } from './sender.ts'
 
-/** Sends catalogue files in the form of the template: on pages, and by `npm run feature -- catalogue-files push-catalogue`. */
+/** Sends catalogue files that follow the template, from pages or by `npm run feature -- catalogue-files push-catalogue`. */
 export default {
   title: 'A supplier sends a file of items and prices to a catalogue',
   order: 40,

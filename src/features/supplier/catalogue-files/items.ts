@@ -1,6 +1,6 @@
-/** An item of a catalogue as a file gives it and the platform receives it, and how much a file may contain. */
+/** An item of a catalogue, in a file and in an upload, and the limits of a file. */
 
-/** assumed: the fields of an item. Codes are unique within a catalogue; capitals don't count. */
+/** assumed: the fields of an item. Codes are unique within a catalogue, regardless of case. */
 export interface Item {
   code: string
   /** Recommended retail price for one unit, in dollars before tax. */
@@ -17,7 +17,7 @@ export const OPTIONAL = ['name', 'description', 'unit', 'category'] as const
 export const COLUMNS = [...REQUIRED, ...OPTIONAL] as const
 export type Column = (typeof COLUMNS)[number]
 
-/** How much a file may contain. A line is measured in characters, everything else is counted. */
+/** The limits of a file. The length of a line is in characters; all other limits are counts. */
 export const BOUNDS = {
   bytes: 20_000_000,
   items: 100_000,
@@ -26,5 +26,5 @@ export const BOUNDS = {
   cells: 100,
 } as const
 
-/** The same for all spellings of a code, because capitals don't count. */
+/** The key of a code, which ignores case. */
 export const keyOf = (code: string): string => code.toLowerCase()

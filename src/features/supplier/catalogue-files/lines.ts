@@ -4,15 +4,15 @@ import { TextDecoder } from 'node:util'
 import { BOUNDS } from './items.ts'
 import { texts } from './texts.ts'
 
-/** The whole file is refused; reading stops. The message is the reason, for the user. */
+/** Refuses the whole file, and stops reading it. The message tells the user the reason. */
 export class RefusedFileError extends Error {}
 
-/** How many bytes are read before other requests are let in. */
+/** How many bytes are read before other requests get a turn. */
 const PIECE = 16_384
 
 /**
- * Yields the lines of a file, some at a time, without their ends (CRLF, LF or CR). Bytes that aren't valid text become U+FFFD.
- * Throws `RefusedFileError` for a file that isn't text, or that exceeds the bounds of bytes, lines and a line's length.
+ * Yields the lines of a file in groups, without line ends (CRLF, LF or CR). Bytes that aren't valid text become U+FFFD.
+ * Throws `RefusedFileError` for a file that isn't text, or that exceeds the limits for bytes, lines or the length of a line.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   let decoder: TextDecoder | undefined
@@ -20,7 +20,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   let count = 0
   for await (const piece of pieces(chunks)) {
     decoder ??= decoderFor(piece)
-    // The line feed that may follow a carriage return belongs to the same end of a line.
+    // A line feed after a carriage return belongs to the same line end.
     const lines = (rest + decoder.decode(piece, { stream: true })).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     checkBounds(lines, count, rest)
@@ -33,14 +33,14 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   yield [last]
 }
 
-/** Throws `RefusedFileError` if there are too many lines, or if one of them, or the beginning of the next one, is too long. */
+/** Throws `RefusedFileError` if there are too many lines, or if a line (or the beginning of the next line) is too long. */
 function checkBounds(lines: readonly string[], before: number, next: string): void {
   const long = [...lines, next].findIndex((line) => line.length > BOUNDS.lineLength)
   if (long >= 0) throw new RefusedFileError(texts.refused.longLine(before + long + 1))
   if (before + lines.length > BOUNDS.lines) throw new RefusedFileError(texts.refused.manyLines)
 }
 
-/** The same bytes in pieces of one size, however they arrive: otherwise single bytes would cost as much as whole pieces. */
+/** Regroups the bytes into pieces of equal size, because a file that arrives byte by byte would otherwise take too long. */
 async function* pieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let total = 0
   const piece = Buffer.alloc(PIECE)
@@ -67,7 +67,7 @@ function decoderFor(start: Uint8Array): TextDecoder {
   const [first, second] = start
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le')
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be')
-  // Workbooks, archives and pictures begin with a header that contains zero bytes.
+  // The headers of workbooks, archives and pictures contain zero bytes.
   if (start.includes(0)) throw new RefusedFileError(texts.refused.binary)
   return new TextDecoder('utf-8')
 }
@@ -75,15 +75,15 @@ function decoderFor(start: Uint8Array): TextDecoder {
 /** The separator of a file: the first of comma, semicolon and tab in its first line. */
 export const separatorOf = (line: string): string => /[,;\t]/.exec(line)?.[0] ?? ','
 
-/** The cells of a line, without surrounding blanks. `broken`: a quoted cell that doesn't end correctly. */
+/** The cells of a line, without surrounding spaces. `broken`: a quoted cell that doesn't end correctly. */
 export interface Cells {
   cells: string[]
   broken?: { kind: 'quoteOpen' | 'textAfterQuote'; found: string }
 }
 
 /**
- * Splits a line into cells. A cell that begins with a quote ends with one, and contains quotes doubled. Within other cells, a quote
- * is a character.
+ * Splits a line into cells. A cell that begins with a quote must end with a quote, and quotes inside are doubled. In other cells,
+ * a quote is an ordinary character.
  */
 export function cellsOf(line: string, separator: string): Cells {
   if (!line.includes('"')) return { cells: line.split(separator).map((cell) => cell.trim()) }
@@ -111,7 +111,7 @@ export function cellsOf(line: string, separator: string): Cells {
   return { cells }
 }
 
-/** The place of the quote that closes a cell, or -1. */
+/** The index of the closing quote of a cell, or -1. */
 function closingQuote(line: string, from: number): number {
   let quote = line.indexOf('"', from)
   while (quote >= 0 && line[quote + 1] === '"') quote = line.indexOf('"', quote + 2)

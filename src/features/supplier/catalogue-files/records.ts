@@ -15,16 +15,16 @@ const HOUR_MS = 3_600_000
 const READY_MS = HOUR_MS
 /** How long the store keeps the record of a completed import, in ms. */
 export const COMPLETED_MS = 30 * 24 * HOUR_MS
-/** How long the store keeps the items that were sent, in ms: longer than a price list lasts. */
+/** How long the store keeps the items that were sent, in ms, which is longer than a price list is valid. */
 const SENT_MS = 400 * 24 * HOUR_MS
 /** How long a killed process keeps the lease of a catalogue, in ms. */
 const LEASE_MS = 10_000
 
-/** How many items are stored under an id. */
+/** The id of stored items, and their number. */
 const storedSchema = importSchema.pick({ id: true, items: true })
 type Stored = z.infer<typeof storedSchema>
 
-/** The places of the first items of the batches of so many items. */
+/** The index of the first item in each batch, for this many items. */
 export const batchesOf = (items: number): number[] =>
   Array.from({ length: Math.ceil(items / MAX_BATCH) }, (_, batch) => batch * MAX_BATCH)
 
@@ -34,7 +34,7 @@ const itemsKey = (id: string, from: number): Key => ({ kind: 'catalogue-items', 
 const byCode = (items: Item[]) => new Map(items.map((item) => [keyOf(item.code), item]))
 
 /**
- * What the store has of each catalogue: the record of its last file, and the items that it received from this app. Items are in batches
+ * Stores the record of each catalogue's last file, and the items that the catalogue received from this app. Items are in batches
  * of 1,000, because one large value would delay other requests. Every method throws `StoreUnavailableError`.
  */
 export class Records {
@@ -52,7 +52,7 @@ export class Records {
     return { kind, owner: this.#owner, id }
   }
 
-  /** Takes the lease of a catalogue; null if another process has it. Who has it sends, and writes what the catalogue received. */
+  /** Takes the lease of a catalogue; null if another process has it. Only the holder sends, and stores the received items. */
   lease(catalogueId: string) {
     return acquireLease(this.#store, this.#key('catalogue-lease', catalogueId), this.#leaseMs)
   }
@@ -61,7 +61,7 @@ export class Records {
     return parse(importSchema, await this.#store.get(this.#key('catalogue-import', catalogueId)))
   }
 
-  /** The imports that are under way, failed or stopped. `withExpiring`: the others as well, which reads the whole store. */
+  /** The imports that are under way, failed or stopped. `withExpiring`: all other imports too, which reads the whole store. */
   async list({ withExpiring = false } = {}): Promise<Import[]> {
     const kind = 'catalogue-import'
     const all = withExpiring ? this.#store.ofOwner(this.#owner) : this.#store.list(kind, this.#owner)
@@ -69,8 +69,8 @@ export class Records {
   }
 
   /**
-   * Changes the record of a file, which then expires after `ttlMs`, or never. Resolves to the new one. Throws what `to` throws, and
-   * `ImportError` (409) if there is another file by now.
+   * Changes the record of a file, which then expires after `ttlMs`, or never. Resolves to the new record. Throws errors of `to` and
+   * `ImportError` (409) if another file has replaced this one.
    */
   change(
     { catalogueId, id }: Pick<Import, 'catalogueId' | 'id'>,
@@ -84,7 +84,7 @@ export class Records {
     return this.#update(catalogueId, change, ttlMs)
   }
 
-  /** Stores a right file, which then waits to be sent for an hour. Throws (409) while the one before is under way. */
+  /** Stores a valid file, which can be sent within an hour. Throws `ImportError` (409) while the previous file is under way. */
   async add(file: NewFile, items: Item[]): Promise<Import> {
     const id = randomUUID()
     await this.#write(id, items, READY_MS)
@@ -98,7 +98,7 @@ export class Records {
     return job
   }
 
-  /** Forgets who sent the last file of a catalogue, if this user did, and deletes the file if it is not under way. */
+  /** If this user sent the last file of a catalogue, deletes its record, or the name of the user if the import is under way. */
   async forget(userId: string, catalogueId: string): Promise<void> {
     let deleted: Import | null = null
     await update(this.#store, this.#key('catalogue-import', catalogueId), (value) => {
@@ -119,21 +119,21 @@ export class Records {
     return importSchema.parse(JSON.parse(await update(this.#store, key, change, ttlMs)))
   }
 
-  /** The batch that begins with the item at this place. Throws `ImportError` (409) if it is gone. */
+  /** The batch that begins with the item at this index. Throws `ImportError` (409) if it has expired. */
   async batch(id: string, from: number): Promise<Item[]> {
     const text = await this.#store.get(itemsKey(id, from))
     if (text === null) throw conflict(texts.errors.gone)
     return JSON.parse(text)
   }
 
-  /** The first items under an id, in whole batches. Throws `ImportError` (409) if they are gone. */
+  /** The first items with this id, in whole batches. Throws `ImportError` (409) if they have expired. */
   async itemsOf({ id, items }: Stored): Promise<Item[]> {
     const found: Item[] = []
     for (const from of batchesOf(items)) found.push(...(await this.batch(id, from)))
     return found
   }
 
-  /** Keeps the items of an import as long as what was received. */
+  /** Keeps the items of an import as long as received items. */
   async keepItems(job: Import): Promise<void> {
     await this.#write(job.id, await this.itemsOf(job), SENT_MS)
   }
@@ -147,12 +147,12 @@ export class Records {
     for (const from of batchesOf(items)) await this.#store.delete(itemsKey(id, from))
   }
 
-  /** Those of a completed import are what the catalogue received. */
+  /** Deletes the items of an import, unless it is completed: then they are the received items. */
   async #deleteUnreceived(job: Import | null, next?: string): Promise<void> {
     if (job && job.state !== 'completed' && job.id !== next) await this.#deleteItems(job)
   }
 
-  /** What a catalogue received last, by `keyOf` the codes; null if it received nothing in the last 400 days. */
+  /** The items that a catalogue received last, by the `keyOf` their codes; null if it received no items in the last 400 days. */
   async received(catalogueId: string): Promise<Map<string, Item> | null> {
     const key = this.#key('catalogue-received', catalogueId)
     const value = await this.#store.get(key)
@@ -161,18 +161,18 @@ export class Records {
       return where && byCode(await this.itemsOf(where))
     } catch (error) {
       if (!(error instanceof ImportError)) throw error
-      // Others took their place while they were read, or they have expired.
+      // Other items replaced them during the read, or they have expired.
       return (await this.#store.get(key)) === value ? null : this.received(catalogueId)
     }
   }
 
-  /** Compares a file with what its catalogue has received by now. Throws `ImportError` (409) if its items are gone. */
+  /** Compares a file with the items that its catalogue has received so far. Throws `ImportError` (409) if the file has expired. */
   async difference(job: Import): Promise<Difference> {
     return compare(await this.itemsOf(job), await this.received(job.catalogueId))
   }
 
   /**
-   * Starts the import of a file after a person has seen its difference. `code`: the code of that difference. `isConfirmed`: whether
+   * Starts the import of a file after a person has seen the difference. `code`: the code of that difference. `isConfirmed`: whether
    * the person has confirmed its questions. Throws `ImportError` (409) if the file or the difference has changed since, and
    * `invalid_input` (400) if a question is not confirmed.
    */
@@ -180,11 +180,11 @@ export class Records {
     const difference = await this.difference(job)
     if (difference.code !== code) throw conflict(texts.errors.changed)
     if (difference.asks.length > 0 && !isConfirmed) throw badInput('confirm', texts.rules.confirm)
-    // The catalogue has received nothing since: another import would have taken the place of this file.
+    // The catalogue has received no items since, because another import would have replaced this file.
     return this.change(job, started)
   }
 
-  /** Remembers what a catalogue received: all items of an import, or else those before and the accepted ones. */
+  /** Stores the items that a catalogue received: all items of an import, or else the earlier items and the accepted items. */
   async addReceived({ id, items, accepted, catalogueId }: Import, isCompleted: boolean): Promise<void> {
     const key = this.#key('catalogue-received', catalogueId)
     const value = await this.#store.get(key)
@@ -199,7 +199,7 @@ export class Records {
     }
     const text = JSON.stringify(next)
     const now = await update(this.#store, key, (found) => (found === value ? text : found), SENT_MS)
-    // If it is another text, another process has the lease by now. An import may be sent again after all of its items were received.
+    // If the text differs, another process has the lease by now. An import may be sent again after all of its items were received.
     if (now === text && before && before.id !== id) await this.#deleteItems(before)
   }
 }

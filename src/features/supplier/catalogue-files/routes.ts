@@ -31,9 +31,9 @@ interface Options extends CataloguePageOptions {
 type ImportRequest = Request<{ id: string }>
 type Action = (job: Import, req: ImportRequest) => Promise<Import>
 
-/** What was looked at. The checkbox of a form is "on" or absent. */
+/** The difference that the user has seen, and the checkbox of the form ("on" or absent). */
 const sendSchema = z.object({ code: z.string(), confirm: z.literal([true, 'on']).optional() })
-/** The import that the page shows, which the buttons act on. */
+/** The id of the import on the page, to which the buttons apply. */
 const idSchema = z.object({ id: z.string() })
 
 const pathOf = (ref: ConnectionRef, catalogueId: string) =>
@@ -42,7 +42,7 @@ const pathOf = (ref: ConnectionRef, catalogueId: string) =>
 /** An import for pages and JSON. */
 const viewOf = ({ by: _, ...job }: Import) => ({ ...job, isUnderWay: isUnderWay(job) })
 
-/** The last file of a catalogue, if this connection has sent it; others learn only that something is under way. */
+/** The last file of a catalogue, if this connection has sent it. Other connections learn only that an import is under way. */
 async function ownFile(records: Records, req: Request<{ id?: string }>): Promise<Import | null> {
   const job = await records.find(String(req.params.id))
   return job && isOf(connectionRef(req), job) ? job : null
@@ -59,16 +59,16 @@ export const importSection = (records: Records): PageSection => ({
   },
 })
 
-/** Routes that check a file for a catalogue, show what differs, send it, and show how that goes. */
+/** Routes that check a file for a catalogue, show the differences, send it, and show the progress. */
 export function importRoutes(options: Options): Router {
   const { records } = options
   const router = Router()
-  /** Users whose file this process reads: its items are in memory. */
+  /** Users whose file this process is reading: at most one each, because its items are in memory. */
   const reading = new Set<string>()
   router.post('/:id/import', (req, res) => checkFile(req, res, options, reading))
   router.get('/:id/import', async (req, res) => {
     const job = await ownFile(records, req)
-    // What differs shows what others have sent. An import that is under way is shown, and can be stopped, without the platform.
+    // Only the differences need access to the catalogue, because they show items of others. A running import needs no platform.
     if (job?.state === 'ready') await catalogueOf(req, options)
     if (job) return sendPageOrJson(req, res, await pageOf(records, req, job))
     if (wantsJson(req)) throw importNotFound()
@@ -93,17 +93,17 @@ export function importRoutes(options: Options): Router {
   }
   for (const [name, action] of Object.entries(actions))
     router.post(`/:id/import/${name}`, (req, res) => act(req, res, options, action))
-  // The address of a form that was refused, opened again.
+  // Redirects a user who reopens the address of a rejected form.
   return router.get('/:id/import/:action', (req, res) =>
     res.redirect(303, `${pathOf(connectionRef(req), req.params.id)}/import`),
   )
 }
 
-/** Only users to whom the platform shows a catalogue may see and change what it received. Throws `NotFoundError`. */
+/** Only users who can see a catalogue on the platform may see and change the items that it received. Throws `NotFoundError`. */
 const catalogueOf = (req: ImportRequest, { catalogues, vault }: Options): Promise<Catalogue> =>
   catalogues.get(vault.tokenSource(connectionRef(req)), req.params.id)
 
-/** Answers an action with the import, or with its page and why the action was refused. */
+/** Responds to an action with the import, or with its page and the reason why the action was refused. */
 async function act(req: ImportRequest, res: Response, options: Options, action: Action): Promise<void> {
   const { records, sender } = options
   const { id } = req.params
@@ -123,7 +123,7 @@ async function act(req: ImportRequest, res: Response, options: Options, action: 
   }
 }
 
-/** The data that every page has. */
+/** The data for every page. */
 const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
   bxcontext,
   catalogue: { id, name: name ?? id },
@@ -132,7 +132,7 @@ const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
   styles: ['/assets/supplier/catalogue-files/catalogue-files.css'],
 })
 
-/** The page of a file: what differs, or how sending goes. */
+/** The page of a file, which shows the differences or the progress. */
 async function pageOf(records: Records, req: ImportRequest, job: Import) {
   const difference = job.state === 'ready' ? await records.difference(job) : null
   const catalogue = { id: job.catalogueId, name: job.catalogueName }
@@ -145,7 +145,7 @@ async function pageOf(records: Records, req: ImportRequest, job: Import) {
   }
 }
 
-/** Checks an uploaded file. A browser gets the page of what differs, that of the errors, or that of the catalogue with the reason. */
+/** Checks an uploaded file. A browser gets the page of differences, the page of errors, or the catalogue page with the reason. */
 async function checkFile(
   req: ImportRequest,
   res: Response,

@@ -16,11 +16,11 @@ export interface RunOptions {
   api: Api
   source: TokenSource
   catalogueId: string
-  /** The id of a new job, which this catalogue has not had before. */
+  /** The id of the new job, which this catalogue has never used before. */
   batchId: string
-  /** How many items there are. */
+  /** The number of items. */
   items: number
-  /** The batch that begins with the item at this place. */
+  /** Returns the batch that begins with the item at this index. */
   batchAt(from: number): Promise<Item[]>
   /** Called after every change of the progress. */
   onProgress(progress: Progress): void
@@ -56,7 +56,7 @@ export async function sendAll(options: RunOptions): Promise<Outcome> {
 class Run {
   readonly #options: RunOptions
   #progress = NOTHING_SENT
-  /** The first answer to an upload that is not understood, as a sentence. */
+  /** Describes the first upload response that the app could not interpret. */
   #doubt: string | null = null
   constructor(options: RunOptions) {
     this.#options = options
@@ -72,7 +72,7 @@ class Run {
     })
   }
 
-  /** Uploads a batch. The others follow even if it is not clear whether all of it has arrived. */
+  /** Uploads a batch. The import continues even if it is unclear whether the whole batch has arrived. */
   async upload(from: number): Promise<void> {
     const { api, source, catalogueId, batchId, batchAt, save } = this.#options
     const items = await this.#call(() => batchAt(from))
@@ -100,7 +100,7 @@ class Run {
     return { problem: null, said: job.message ? texts.sending.said(job.message) : null }
   }
 
-  /** Polls the job until it is completed. Throws `ImportError` (502) if it fails, is not understood or does not complete in time. */
+  /** Polls the job until it is completed. Throws `ImportError` (502) if it fails, times out or has an unknown form. */
   async #completedJob(): Promise<contract.ImportJob> {
     const { pauseMs = 500, signal } = this.#options
     const deadline = performance.now() + COMPLETION_MS
@@ -118,7 +118,7 @@ class Run {
     }
   }
 
-  /** The job. Its words, which a person reads, may repeat the token and other credentials, and come without them. */
+  /** Fetches the job. Removes the token and other credentials from its messages, because users read them. */
   async #job(): Promise<contract.ImportJob> {
     const { api, source, catalogueId, batchId } = this.#options
     const path = PATHS.import(catalogueId, batchId)
@@ -146,15 +146,15 @@ class Run {
   }
 }
 
-/** The platform's words in the answer that led to an error; empty if there are none. */
+/** The platform's message in the response that caused an error; empty if there is no message. */
 const said = (error: unknown): string =>
   error instanceof PlatformRejectedError || error instanceof PlatformUnavailableError
     ? error.platformMessage
     : ''
 
-/** Whether the platform has answered with a success that is not understood: JSON of another form, or a text. */
+/** Whether the platform reported success in an unknown form: other JSON, or plain text. */
 const isUnclear = (error: unknown): boolean => error instanceof PlatformUnavailableError
 
-/** The platform's word for the state of a job, with its message. */
+/** The platform's name for the state of a job, with its message. */
 const wordsOf = ({ status, message }: contract.ImportJob): string =>
   [status, message].filter(Boolean).join(': ')

@@ -1,4 +1,4 @@
-/** Sends imports, each while this process has the lease of the catalogue, and ends them. */
+/** Sends each import while this process holds the lease of the catalogue, and records how it ended. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AppError, ConnectionRevokedError, StoreUnavailableError } from '../../../connect/errors.ts'
@@ -14,14 +14,14 @@ import { type RunOptions, sendAll } from './run.ts'
 export interface SenderOptions extends Pick<RunOptions, 'api' | 'pauseMs'> {
   records: Records
   log: Logger
-  /** The token source of an import that this process may send; null for any other. */
+  /** The token source of an import; null if this process may not send the import. */
   source(job: Import): TokenSource | null
   onProgress?(progress: Progress): void
 }
 
-/** How often a running import is saved and looked at, and how often the app looks for imports that no process sends, in ms. */
+/** How often a running import is saved and checked, and how often the app looks for abandoned imports, in ms. */
 const [TICK_MS, WORK_MS] = [500, 2_000]
-/** How long to try to store how an import has ended, in ms. After that, it is sent again. */
+/** How long to try to store the end of an import, in ms. After that, the import is sent again. */
 const END_MS = 10_000
 
 const STOPPED: End = { state: 'stopped', problem: null, said: null }
@@ -31,14 +31,14 @@ const KILLED: End = { state: 'failed', problem: texts.failures.killed, said: nul
 export class Sender {
   readonly #options: SenderOptions
   readonly #closing = new AbortController()
-  /** The work of this process, by catalogue. */
+  /** The imports that this process is sending, by catalogue. */
   readonly #working = new Map<string, Promise<void>>()
 
   constructor(options: SenderOptions) {
     this.#options = options
   }
 
-  /** Goes on with imports that no process sends, such as those of a process that has died, until the app shuts down. */
+  /** Until the app shuts down, continues imports that no process is sending, such as those of a process that has died. */
   async work(shutdownSignal: AbortSignal): Promise<void> {
     const { records, log } = this.#options
     while (!shutdownSignal.aborted) {
@@ -51,12 +51,12 @@ export class Sender {
     }
   }
 
-  /** Sends the import of a catalogue to its end, unless another process does. Resolves when this process has stopped working on it. */
+  /** Sends the whole import of a catalogue, unless another process does. Resolves when this process has stopped working on it. */
   send(catalogueId: string): Promise<void> {
     const working = this.#working.get(catalogueId)
     if (working) return working
     const work = this.begin(catalogueId)
-      // The record still says that the import is running: it goes on later, or in another process.
+      // The record still has the state `running`, so the import continues later or in another process.
       .catch(({ code }) => this.#options.log.info({ catalogueId, code }, 'an import was not sent to its end'))
       .then(() => void this.#working.delete(catalogueId))
     this.#working.set(catalogueId, work)
@@ -64,8 +64,8 @@ export class Sender {
   }
 
   /**
-   * The same after `start`, which starts an import that only this process can send. Throws what `start` throws, `ImportError` (409) if
-   * another process has the lease, and `StoreUnavailableError`.
+   * Calls `start`, which starts an import that only this process can send, and then does the same. Throws the errors of `start`,
+   * `ImportError` (409) if another process has the lease, and `StoreUnavailableError`.
    */
   async begin(catalogueId: string, start?: () => Promise<unknown>): Promise<void> {
     const { records, source } = this.#options
@@ -85,13 +85,13 @@ export class Sender {
     }
   }
 
-  /** Ends the work of this process. */
+  /** Stops sending in this process. */
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all(this.#working.values())
   }
 
-  /** Sends an import from its first item, into a new import of the platform, so that a late upload of an earlier run changes nothing. */
+  /** Sends all items of an import as a new job on the platform, so that a late upload of an earlier run has no effect. */
   async #run(found: Import, source: TokenSource, lost: AbortSignal): Promise<void> {
     const { records, onProgress, ...options } = this.#options
     const job = await records.change(found, takenOver)
@@ -99,7 +99,7 @@ export class Sender {
     const elsewhere = new AbortController()
     const signal = AbortSignal.any([lost, this.#closing.signal, elsewhere.signal])
     let { progress } = job
-    /** Saves the progress. Ends this work if a user has stopped the import, or if another process sends it now. */
+    /** Saves the progress. Stops this run if a user has stopped the import, or if another process is sending it now. */
     const save = async () => {
       const to = (now: Import) => progressed(now, job.run, progress)
       const saved = await records.change(job, to).catch((error: unknown) => {
@@ -107,7 +107,7 @@ export class Sender {
       })
       if (saved?.state !== 'running') elsewhere.abort()
     }
-    // If the store is unreachable, the next one tries again.
+    // If the store is unreachable, the next call tries again.
     const ticker = setInterval(() => void save().catch(() => {}), TICK_MS)
     const run: RunOptions = {
       ...options,
@@ -136,7 +136,7 @@ export class Sender {
     if ((await records.find(catalogueId))?.state === 'stopping') await this.#end(job, STOPPED)
   }
 
-  /** How an import ends because of an error; logs an unexpected one without its message. Rethrows an error of the store. */
+  /** The end of an import that failed. Logs unexpected errors without their message; rethrows errors of the store. */
   #failed({ id, by }: Import, error: unknown): End {
     if (error instanceof StoreUnavailableError) throw error
     const { code, name, reason = name }: { code?: unknown; name?: string; reason?: string } = Object(error)
@@ -147,7 +147,7 @@ export class Sender {
     return { state: 'failed', problem: isRevoked ? texts.failures.revoked : problem, said: null }
   }
 
-  /** Remembers what the catalogue received, and then that the import has ended, because after that another one may begin. */
+  /** Stores the received items first, and then the end of the import, because another import may begin after that. */
   async #end({ catalogueId, id, run }: Import, end: End): Promise<void> {
     const { records, log } = this.#options
     const isCompleted = end.state === 'completed'
@@ -156,7 +156,7 @@ export class Sender {
       const job = await records.find(catalogueId)
       if (job?.id !== id || job.run !== run || !isUnderWay(job)) return
       await records.addReceived(job, isCompleted).catch((error: unknown) => {
-        // Items that have expired cannot be remembered.
+        // Expired items cannot be stored as received.
         if (!(error instanceof ImportError)) throw error
       })
       await records.change(job, to, isCompleted ? COMPLETED_MS : undefined)

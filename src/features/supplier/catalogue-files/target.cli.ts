@@ -1,4 +1,4 @@
-/** The catalogue that the command sends to: found by its name, or created. */
+/** The catalogue to which the command sends, found by its name or created. */
 import { retry } from '../../../connect/index.ts'
 import { print } from '../../../runtime/print.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
@@ -10,11 +10,11 @@ import type { Records } from './records.ts'
 
 export interface Target {
   name: string
-  /** The visibility of a new catalogue, which must match that of an existing one. */
+  /** The visibility of a new catalogue, or the required visibility of an existing catalogue. */
   scope?: NewCatalogue['scope'] | undefined
 }
 
-/** Finds the catalogue; null if it is to be created. Throws an error if it is not clear which one, or if its scope is another. */
+/** Finds the catalogue; null if it must be created. Throws an error if the name is ambiguous or the scope is different. */
 export async function findCatalogue(session: ByApiKey, { name, scope }: Target): Promise<Catalogue | null> {
   const onWait = (reason: string) => print(`Retrying: ${reason}`)
   const all = await retry(() => allCatalogues(session), { onWait })
@@ -29,7 +29,7 @@ export async function findCatalogue(session: ByApiKey, { name, scope }: Target):
   return found ?? null
 }
 
-/** Creates the catalogue, unless it is there by now. Throws `ImportError` (409) while another run may be creating it. */
+/** Creates the catalogue if it still does not exist. Throws `ImportError` (409) while another run may be creating it. */
 export async function createCatalogue(
   session: ByApiKey,
   records: Records,

@@ -1,4 +1,4 @@
-/** Reads a catalogue file in the form of the template: everything in it, or its problems. */
+/** Reads a catalogue file that follows the template: all of its items, or else its problems. */
 import { faultOf } from './cells.ts'
 import { type Header, readHeader } from './header.ts'
 import { BOUNDS, type Column, type Item, keyOf, OPTIONAL } from './items.ts'
@@ -8,7 +8,7 @@ import { expectations, texts } from './texts.ts'
 
 export type ReadFile = { ok: true; items: Item[] } | { ok: false; problems: FileProblems }
 
-/** Reads a file while it arrives, and lets other requests in. A file with a problem yields no items. Throws only errors of `chunks`. */
+/** Reads a streamed file without blocking other requests. A file with problems yields no items. Throws only errors of `chunks`. */
 export async function readTemplate(chunks: AsyncIterable<Uint8Array>): Promise<ReadFile> {
   const reader = new Reader()
   try {
@@ -22,7 +22,7 @@ export async function readTemplate(chunks: AsyncIterable<Uint8Array>): Promise<R
   return problems.isEmpty ? { ok: true, items } : { ok: false, problems: problems.all }
 }
 
-/** How the lines after the names are read. */
+/** The state for reading the lines after the column names. */
 interface Table {
   header: Header
   separator: string
@@ -35,7 +35,7 @@ class Reader {
   #line = 0
   #table: Table | undefined
   #itemLines = 0
-  /** The lines of the codes, by `keyOf`. */
+  /** The line number of each code, by `keyOf`. */
   readonly #codes = new Map<string, number>()
 
   /** Reads the next line. Throws `RefusedFileError`. */
@@ -57,7 +57,7 @@ class Reader {
     if (broken) this.#add(texts.column(cells.length + 1), broken.kind, broken.found)
     const header = readHeader(cells)
     const isHeader = header.places.size > 0
-    // A line with a single other text is a title, or of another format.
+    // If the only text in the line isn't a column name, it is a title or another file format.
     const faults = isHeader || cells.filter((cell) => cell !== '').length > 1 ? header.faults : []
     for (const { column, expectation, found, also } of faults)
       this.problems.add(this.#line, column, expectation, found, also)
@@ -66,7 +66,7 @@ class Reader {
   }
 
   #readLine(text: string, { header, separator, notBlank }: Table): void {
-    // Lines of separators aren't split, because that would take long.
+    // Lines that contain only separators aren't split, because that would take long.
     if (!notBlank.test(text)) return
     const { cells, broken } = this.#cellsOf(text, separator)
     if (!broken && cells.every((cell) => cell === '')) return
@@ -74,7 +74,7 @@ class Reader {
     const { names } = header
     const nameOf = (place: number) => shown(names[place] ?? '') || texts.column(place + 1)
     const surplus = cells.findIndex((cell, place) => place >= names.length && cell !== '')
-    // If the cells of a line are others than those of the columns, more about them would mislead.
+    // If the cells of a line don't match the columns, further problems would mislead.
     if (broken) this.#add(nameOf(cells.length), broken.kind, broken.found)
     else if (surplus >= 0) this.#add(nameOf(surplus), 'surplus', cells[surplus] ?? '')
     else this.#readItem(cells, header)

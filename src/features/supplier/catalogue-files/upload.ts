@@ -53,7 +53,7 @@ export async function receiveUpload<T>(
   })
 }
 
-/** The name of a file without control characters, shortened. Busboy has removed its directories. */
+/** Shortens a file name, and removes its control characters. Busboy has already removed the directories. */
 const nameOf = (name: string): string =>
   name
     .normalize('NFC')

@@ -14,21 +14,21 @@ import { type FirstPartyOptions, firstPartyHeaders, logIn, refresh } from './fir
 
 export interface FirstPartyAccessOptions extends FirstPartyOptions {
   store: KeyValueStore
-  /** Keys for the tokens: the first encrypts, all of them decrypt. */
+  /** Keys for the tokens. The first key encrypts; all keys decrypt. */
   keys: readonly EncryptionKey[]
   log: Logger
   now?: () => number
 }
 
-/** A source of tokens. `id` identifies the tenant and the credentials, which it does not reveal. It is the same in every process. */
+/** A source of tokens. `id` identifies the tenant and the credentials without revealing them, and is the same in every process. */
 export type FirstPartyAccess = TokenSource & { readonly id: string }
 
-/** The name keeps its records in the store apart from users' connections. */
+/** This name separates its records in the store from users' connections. */
 const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
 
-/** The errors that say that a record has no valid tokens. */
+/** The errors of a record without valid tokens. */
 const WITHOUT_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
-/** Stands for the tokens of a login. The platform never sees it: refreshing it logs in. */
+/** A placeholder for the tokens of a login, which is never sent to the platform: refreshing it logs in. */
 const NOT_LOGGED_IN = 'not logged in'
 
 /** The vault of first-party tokens. */
@@ -39,8 +39,8 @@ export const createFirstPartyVault = (
 
 /**
  * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and refreshed
- * like users' tokens. If there are no valid tokens, a record is stored whose refresh is the login. So callers and processes share a
- * login and the pause after one that failed. Only processes that find no record at the same moment log in twice. The methods throw
+ * like users' tokens. If there are no valid tokens, a record is stored whose refresh is the login, so callers and processes share a
+ * login, and the pause after a failed login. Only processes that find no record at the same moment log in twice. The methods throw
  * `ConfigurationError` if the platform rejects the credentials, and the errors of `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {

@@ -20,7 +20,7 @@ export interface ByApiKeyOptions {
 }
 
 /**
- * Opens what a command with an API key needs: the store, the API client and a token source. Throws `ConfigError` and
+ * Opens the store, the API client and a token source for a command with an API key. Throws `ConfigError` and
  * `StoreUnavailableError`.
  */
 export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = false }: ByApiKeyOptions = {}) {
@@ -54,13 +54,13 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = fals
     api: createApi({ platform, baseUrl, http: http.api }),
     apiUrl: baseUrl,
     source: access,
-    /** Identifies the tenant and the credentials, which it does not reveal. */
+    /** Identifies the tenant and the credentials without revealing them. */
     credential: access.id,
     close,
   }
 }
 
-/** The address of the demo's sandbox on this machine, from the variables that `npm run demo` reads as well. */
+/** The address of the demo's sandbox on this machine, from the same variables that `npm run demo` reads. */
 function sandboxUrl(env: Environment): string {
   const given = givenOf(env)
   return localUrl(given, given.SANDBOX_PORT ?? 4400)
@@ -74,7 +74,7 @@ export function demoEnv(env: Environment): Environment {
   return { ...env, ...Object.fromEntries(ofSandbox), PLATFORM_API_URL: `${sandboxUrl(env)}/api` }
 }
 
-/** Throws an error that says what to do if the demo's sandbox does not answer. */
+/** If the demo's sandbox does not answer, throws an error that explains what to do. */
 async function requireSandbox(env: Environment): Promise<void> {
   const url = sandboxUrl(env)
   const headers = { accept: 'application/json' }

@@ -7,8 +7,8 @@ import type { FirstPartySettings } from './settings.ts'
 const SETTINGS = 'PLATFORM_API_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY'
 
 /**
- * Logs in anew with the API key. If the platform refuses the login for a tenant, tries once more without the tenant. Tries no other
- * values, because an account may be locked after a few failures. Quotes what the platform says about a refusal.
+ * Logs in again with the API key. If the platform refuses the login for a tenant, retries once without the tenant. Tries no other
+ * values, because an account may be locked after a few failures. Quotes the platform's message about a refusal.
  */
 export default async function checkFirstParty(
   { http, apiUrl, isSandbox }: CheckContext,

@@ -3,7 +3,7 @@ import { AppError, CoreError } from '../../../connect/errors.ts'
 const SETTINGS =
   'PLATFORM_API_URL, PLATFORM_API_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY and the tenant'
 
-/** Formats an error for the person running a command: what happened and what to do. */
+/** Formats an error for the person running a command: the problem and the remedy. */
 export function describeError(error: unknown): string {
   if (!(error instanceof AppError)) return error instanceof Error ? error.message : String(error)
   const reason = error.reason ? ` (${error.reason})` : ''

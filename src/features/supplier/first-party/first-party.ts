@@ -63,7 +63,7 @@ export async function refresh(options: FirstPartyOptions, refreshToken: string):
   }
 }
 
-/** Returns the tokens in a response, or throws why there are none. `rejected`: makes the error for a refusal by the platform. */
+/** Returns the tokens in a response, or throws the reason why they are missing. `rejected`: makes the error for a refusal. */
 function tokensOf(response: HttpResponse, path: string, rejected: () => Error): Tokens {
   const { status, retryAfterMs } = response
   if ([400, 401, 403].includes(status)) throw rejected()
@@ -82,7 +82,7 @@ function tokensOf(response: HttpResponse, path: string, rejected: () => Error): 
   return { ...tokens, scopes: undefined }
 }
 
-/** Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi` throws. */
+/** Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws the errors of `createApi`. */
 export function listTenants(api: Api, source: TokenSource): Promise<Tenant[]> {
   return api.get(source, { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) })
 }

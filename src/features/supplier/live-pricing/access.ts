@@ -9,7 +9,7 @@ import { bodyOf } from './request-body.ts'
 import { type Credentials, readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
 
-/** A caller of the live pricing API. During rotation, there are two with the same id. */
+/** A caller of the live pricing API. During rotation, two clients have the same id. */
 export interface Client {
   id: string
   secret: string
@@ -30,7 +30,7 @@ export function tokenEndpoint(tokens: Tokens, clients: readonly Client[]): Reque
   return async (req, res) => {
     const credentials = readTokenRequest(req.get('content-type'), bodyOf(req))
     if (!areValid(credentials)) {
-      // Someone who guesses secrets must not lock out the client, which may have the same address or proxy.
+      // An attacker who guesses secrets must not lock out the real client, which may share the address or the proxy.
       const address = networkOf(req.ip ?? '')
       await count(ofAddress, address, 'temporarily_unavailable')
       await count(ofClient, `${address} ${credentials.clientId.slice(0, 100)}`, 'temporarily_unavailable')
@@ -54,7 +54,7 @@ function knownCredentials(clients: readonly Client[]) {
 }
 
 /**
- * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit, or none if it is null. Throws
+ * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit (null: no limit). Throws
  * `LivePricingError` (401, 429).
  */
 export function requireToken(

@@ -22,7 +22,7 @@ export interface LivePricingOptions extends TokenOptions {
   timeoutMs?: number
 }
 
-/** Options of a router that tells `/stores` from `/Stores` and `/stores/`, as the API does. */
+/** Router options for the API, in which `/stores`, `/Stores` and `/stores/` are different paths. */
 export const EXACT_PATHS = { caseSensitive: true, strict: true }
 
 /**
@@ -35,7 +35,7 @@ export function livePricingApi(options: LivePricingOptions): Router {
   const authenticate = requireToken(tokens, clients, options.rateLimit)
   const ask = providerCalls(log, options.timeoutMs)
 
-  /** Sends as JSON what the provider finds, or 404 for undefined. */
+  /** Sends the provider's result as JSON, or 404 for undefined. */
   const stores =
     (find: (req: Request) => (signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
@@ -61,7 +61,7 @@ export function livePricingApi(options: LivePricingOptions): Router {
   })
 
   const prices: RequestHandler = async (req, res) => {
-    // A failure of the provider has been logged, and the lines say that they have no price.
+    // A failure of the provider is already logged, and each line reports that it has no price.
     const { priced, invalid } = await priceItems(readPriceRequest(bodyOf(req)), (lines, memberNumber) =>
       ask(res, async (signal) => {
         const results = await provider.prices(lines, memberNumber, signal)

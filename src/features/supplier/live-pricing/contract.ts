@@ -1,4 +1,4 @@
-/** What the contract in `src/features/supplier/api` assumes. */
+/** The assumptions of the contract in `src/features/supplier/api`. */
 import type { Assumption } from '../../../connect/index.ts'
 
 const COMMON = {

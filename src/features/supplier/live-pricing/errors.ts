@@ -4,7 +4,7 @@ import { AppError } from '../../../connect/errors.ts'
 import { recordFailure } from '../../../web/feature-api.ts'
 import { PATHS } from '../api/contract.ts'
 
-/** The status of each error of the API, and what callers read unless the error brings its own text. */
+/** The status of each error of the API, and the default text for callers. */
 const API_ERRORS = {
   invalid_input: { status: 400, detail: 'The request is invalid or cannot be read.' },
   no_token: {
@@ -48,7 +48,7 @@ export interface InputProblem {
 export class LivePricingError extends AppError {
   readonly code: ErrorCode
   readonly status: number
-  // The answer has the title of its status.
+  // The response has the title of its status.
   readonly title = null
   readonly errors: readonly InputProblem[] | undefined
   /** `detail`: the text for the caller, which replaces the text of the code. */
@@ -77,7 +77,7 @@ export function badInput(errors: readonly InputProblem[]): LivePricingError {
 export const errorResponse: ErrorRequestHandler = (thrown, req, res, _next) => {
   const error = toLivePricingError(thrown)
   const { code, status, message, errors, retryAfterMs = status === 503 ? 1000 : undefined } = error
-  // A request with a slow body has been answered already.
+  // A request with a slow body may already have its response.
   if (res.headersSent) return
   recordFailure(res, thrown, error)
   res.status(status)
@@ -94,7 +94,7 @@ export const tokenErrorOf = (code: ErrorCode, detail: string = ERRORS[code].deta
   error_description: detail,
 })
 
-/** A problem document (RFC 9457); its title is that of the status, as `about:blank` requires. */
+/** A problem document (RFC 9457) with the title of the status, as `about:blank` requires. */
 export function problemOf(code: ErrorCode, detail: string = ERRORS[code].detail) {
   const { status } = ERRORS[code]
   return { type: 'about:blank', title: STATUS_CODES[status], status, detail, code }

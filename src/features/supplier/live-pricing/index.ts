@@ -12,7 +12,7 @@ export default {
   demo: () => import('./demo.ts'),
   async create({ config, log }, settings) {
     if (settings.clients.length === 0) return {}
-    // Loaded only where it is served.
+    // Loaded only if the API is served.
     const { livePricing } = await import('./routes.ts')
     const { path, router, provider } = livePricing(config, settings, log)
     return { serverRoutes: [{ path, router }], stop: async () => provider.close?.() }

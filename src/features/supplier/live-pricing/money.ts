@@ -9,13 +9,13 @@ declare global {
   }
 }
 
-/** A number whose JSON has all of its digits, even those that a double would lose. */
+/** A number that keeps all of its digits in JSON, even those that a double would lose. */
 export type ExactNumber = number | ReturnType<JSON['rawJSON']>
 
 /** Amounts in dollars. */
 export type Money = Record<'unitPrice' | 'discount' | 'totalPrice', ExactNumber>
 
-/** Returns a number if it has exactly this value, and otherwise raw JSON with all digits. */
+/** Returns a number if it represents the amount exactly, or else raw JSON with all digits. */
 function toExactNumber(value: Big): ExactNumber {
   const near = value.toNumber()
   return value.eq(near) ? near : JSON.rawJSON(value.toFixed())
@@ -23,12 +23,12 @@ function toExactNumber(value: Big): ExactNumber {
 
 /** The longest amount, in characters. */
 const MAX_TEXT = 100
-/** The largest exponent of an amount, positive or negative. Amounts beyond it are no prices, and might not be JSON numbers. */
+/** The largest exponent of an amount, positive or negative. Amounts beyond it are not prices, and might not be JSON numbers. */
 const MAX_EXPONENT = 30
 
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** Parses a provider's amount. Throws `PriceProviderError` if it is no decimal, negative, or out of range. */
+/** Parses a provider's amount. Throws `PriceProviderError` if it is not a decimal, or is negative or out of range. */
 function parseAmount(amount: unknown, name: string): Big {
   const text = typeof amount === 'number' ? String(amount) : amount
   if (typeof text !== 'string' || text.length > MAX_TEXT || !DECIMAL.test(text))

@@ -1,6 +1,6 @@
 /**
- * The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. Some proxies add the
- * port to an address in `X-Forwarded-For`, as in `203.0.113.7:4711` or `[2001:db8::1]:4711`: it does not count.
+ * The IPv4 address, or the /64 network of an IPv6 address, because a host can use any address in it. Some proxies add the
+ * port to an address in `X-Forwarded-For`, as in `203.0.113.7:4711` or `[2001:db8::1]:4711`: the port is ignored.
  */
 export function networkOf(address: string): string {
   const [, six, four] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? []

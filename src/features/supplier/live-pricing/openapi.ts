@@ -40,7 +40,7 @@ const problems = errors((code) => {
 })
 const tokenErrors = errors((code) => json(ref('TokenError'), tokenErrorOf(code)))
 
-/** Errors of each call with an access token. */
+/** Errors that any call with an access token can return. */
 const COMMON = [
   'invalid_input',
   'invalid_token',
@@ -122,7 +122,7 @@ function schemas(): Record<string, z.core.JSONSchema.BaseSchema> {
   const all = z.union(Object.values(contract).filter((value) => value instanceof z.ZodType))
   const { $defs } = z.toJSONSchema(all, {
     io: 'input',
-    // Clients must accept fields that are added later.
+    // Clients must accept fields that future versions add.
     override: ({ jsonSchema }) => {
       delete jsonSchema.additionalProperties
       delete jsonSchema.id

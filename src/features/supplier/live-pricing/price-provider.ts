@@ -9,7 +9,7 @@ export interface PriceLine {
 
 /**
  * Dollars: decimal text, such as `12.50` or `0.0835`, or a number, which counts as the shortest decimal that parses to it.
- * Anything else, such as `NaN`, text with a unit or an object, makes the line an error: money is never guessed.
+ * Any other value, such as `NaN`, text with a unit or an object, makes the line an error, because amounts must never be guessed.
  */
 export type Amount = string | number
 
@@ -27,7 +27,7 @@ export interface NoPrice {
   message?: string
 }
 
-/** A failure of a price provider, whose message goes to the log: it must not contain a secret. */
+/** A failure of a price provider. Its message is logged, so it must not contain a secret. */
 export class PriceProviderError extends Error {}
 
 export interface Place {
@@ -50,9 +50,9 @@ export interface NearStore {
  *
  * Fields that are not part of `Store` are not sent.
  *
- * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each valid line, and store
- * requests return 503. Callers never see the error; the log has its type and place, and the message of a `PriceProviderError`. `signal` is aborted after these ten seconds, or
- * earlier if the caller disconnects. Pass `signal` to `fetch` or to your database, so that they stop when the result is no longer needed.
+ * If a method throws or takes longer than ten seconds, each valid line of a price request reports `price_unavailable`, and store
+ * requests return 503. Callers never see the error; the log contains its type, its location and a `PriceProviderError`'s message.
+ * `signal` is aborted after these ten seconds, or if the caller disconnects. Pass it to `fetch` or your database to stop the work.
  */
 export interface PriceProvider {
   /** Returns the store with this id, or null. */
@@ -69,7 +69,7 @@ export interface PriceProvider {
     memberNumber: string | null,
     signal: AbortSignal,
   ): Promise<(Price | NoPrice)[]>
-  /** Whether there are prices, for `/live-pricing/health/ready`. Without this method, prices count as loaded. */
+  /** Whether prices are loaded, for `/live-pricing/health/ready`. Without this method, they count as loaded. */
   loaded?(): boolean
   /** Called when the app stops. */
   close?(): void

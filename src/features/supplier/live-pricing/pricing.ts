@@ -26,7 +26,7 @@ export function readPriceRequest(text: string | null): PriceRequest {
   throw badInput(issues.map(({ path, message }) => ({ path: path.join('.') || 'body', message })))
 }
 
-/** A `PriceItem` whose amounts are written with all of their digits. */
+/** A `PriceItem` whose amounts keep all of their digits in JSON. */
 export type PricedItem = Omit<PriceItem, keyof Money> & Record<keyof Money, ExactNumber | null>
 
 type Results = readonly (Price | NoPrice)[] | undefined

@@ -31,8 +31,8 @@ export function providerCalls(log: Logger, timeoutMs = 10_000) {
 }
 
 /**
- * Describes an error for the log. The message of an unknown error may contain secrets, so the log has only its type, its code and its
- * location.
+ * Describes an error for the log. Because the message of an unknown error may contain secrets, logs only its type, its code and
+ * its location.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof PriceProviderError) return error.message

@@ -12,7 +12,7 @@ import type { LivePricingSettings } from './settings.ts'
 const PATH = '/live-pricing'
 
 /**
- * The API with its readiness and its OpenAPI document, for the clients of the settings. It answers 404 at all other paths. To use
+ * The API with its readiness check and OpenAPI document, for the clients in the settings. Answers 404 at all other paths. To use
  * your own `PriceProvider`, replace `openPriceList`.
  */
 export function livePricing(

@@ -6,12 +6,12 @@ export type LivePricingSettings = SettingsOf<typeof livePricingSettings>
 
 export const livePricingSettings = (env: Environment) =>
   z.object({
-    /** The API is not served without clients. */
+    /** Without clients, the API is not served. */
     clients: field
       .list()
       .transform((entries, ctx): Client[] =>
         entries.flatMap((entry, index) => {
-          // An id may occur several times, with different secrets, for rotation.
+          // For rotation, an id may occur several times with different secrets.
           const [, id, secret = ''] = /^([\x21-\x39\x3b-\x7e]{1,100}):([\x21-\x7e]+)$/.exec(entry) ?? []
           const isWeak = field.isWeak(secret, 16, 8) || field.isSandboxSecret(secret)
           if (id !== undefined && !(isWeak && field.isProduction(env))) return { id, secret }
@@ -26,7 +26,7 @@ export const livePricingSettings = (env: Environment) =>
           'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id twice, with the old and the new secret. Unset: not served.',
         example: 'sandbox-platform:sandbox-platform-secret',
       }),
-    /** The limit for each client in each process; null if there is none. */
+    /** The limit for each client in each process; null for no limit. */
     rateLimit: field
       .wholeNumber({ min: 0, max: 9_999_999, default: 3000 })
       .transform((limit) => (limit === 0 ? null : { limit, windowMs: 10_000 }))

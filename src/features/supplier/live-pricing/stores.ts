@@ -22,7 +22,7 @@ export function parseSearch(parameters: URLSearchParams): Place {
 
 const publicSchema = storeSchema.omit({ distance: true })
 
-/** A store with the fields of the contract only: a provider's objects may have private ones. Throws `PriceProviderError` if one is wrong. */
+/** A store without a provider's private fields: only those of the contract. Throws `PriceProviderError` if a field is wrong. */
 export function publicStore(store: Store): Store {
   const { data, error } = publicSchema.safeParse(store)
   if (data) return data

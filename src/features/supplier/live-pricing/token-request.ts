@@ -11,7 +11,7 @@ export interface Credentials {
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
-// Texts are optional here, because missing parameters and other grant types have errors of their own.
+// The parameters are optional here, because missing parameters and other grant types have errors of their own.
 const text = z.string().min(1).optional()
 const parametersSchema = z.object({ grant_type: text, client_id: text, client_secret: text })
 

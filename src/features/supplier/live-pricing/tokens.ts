@@ -2,9 +2,9 @@ import { createSecretKey, hkdfSync } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 
 export interface TokenOptions {
-  /** Keys from which the signing keys are derived: the first signs, all of them verify. */
+  /** Keys from which the signing keys are derived. The first key signs; all keys verify. */
   keys: readonly { id: string; secret: Uint8Array }[]
-  /** The `{supplier_base_url}`; tokens issued for another are rejected. */
+  /** The `{supplier_base_url}`; tokens issued for another base URL are rejected. */
   baseUrl: string
   /** Lifetime of a token, in seconds; 900 by default. */
   tokenSeconds?: number

@@ -1,13 +1,13 @@
 /** A request and its answer. */
 export interface Exchange {
-  /** The method, the path and the body, but for the body of a token request. */
+  /** The method, the path and the body, except the body of a token request. */
   request: string
   status: number
   /** The parsed body; undefined if it isn't JSON. */
   json: unknown
 }
 
-/** A rule that isn't kept, or that can't be decided, as `exchange` shows. */
+/** The supplier breaks a rule, or the rule can't be decided, as `exchange` shows. */
 export class NotPassedError extends Error {
   readonly outcome: 'failed' | 'undecided'
   readonly exchange: Exchange
@@ -18,7 +18,7 @@ export class NotPassedError extends Error {
   }
 }
 
-/** Throws `NotPassedError` if a request is refused, because it may have other names than the ones that are assumed. */
+/** Throws `NotPassedError` if a request is refused, because the supplier may use names other than the assumed names. */
 export function expectUnderstood(exchange: Exchange): void {
   if (exchange.status < 400 || exchange.status > 499) return
   const message = `The request is refused (${exchange.status}). If your names differ, give them with --names.`
@@ -36,7 +36,7 @@ export const fieldOf = (json: unknown, path: string): unknown =>
     return isRecord(value) ? value[name] : undefined
   }, json)
 
-/** The value of a field whose name is assumed. Throws `NotPassedError` if there is none. */
+/** The value of a field whose name is assumed. Throws `NotPassedError` if the field is missing. */
 export function namedField(exchange: Exchange, name: string, json = exchange.json): unknown {
   const value = fieldOf(json, name)
   if (value !== undefined && value !== null) return value
@@ -44,7 +44,7 @@ export function namedField(exchange: Exchange, name: string, json = exchange.jso
   throw new NotPassedError('undecided', message, exchange)
 }
 
-/** What came, to complete "must return …, not …". */
+/** Describes an answer, to complete "must return …, not …". */
 export function shapeOf({ status, json }: Exchange): string {
   if (status !== 200) return String(status)
   if (Array.isArray(json)) return `an array of ${json.length}`

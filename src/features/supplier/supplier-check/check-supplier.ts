@@ -4,12 +4,12 @@ import type { Rule, Supplier } from './rule.ts'
 import { RULES } from './rules.ts'
 import type { SupplierFile } from './supplier-file.ts'
 
-/** What the check found out about a rule. */
+/** The result of checking a rule. */
 export interface Finding {
   id: string
   rule: Rule
   outcome: 'passed' | 'failed' | 'undecided' | 'skipped'
-  /** Why the rule has not passed, and the request that shows it. */
+  /** Why the rule did not pass, and the request that shows the problem. */
   reasons: readonly string[]
 }
 
@@ -44,7 +44,7 @@ async function decide(
 
 const MARKS = { passed: 'passed   ', failed: 'FAILED   ', undecided: 'undecided', skipped: 'skipped  ' }
 
-/** A finding as lines of text. */
+/** Formats a finding as lines of text. */
 export function linesOf({ id, rule, outcome, reasons }: Finding): string[] {
   const [section, sentence] = rule.given
   const head = `${MARKS[outcome]}  ${id.padEnd(19)}  ${sentence} (§${section})`

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, string>>
 /** How long a call may take. */
 const TIMEOUT_MS = 15_000
 
-/** Calls a supplier as the platform does. A call throws `NotPassedError` if it isn't answered, is limited, or its token is refused. */
+/** Calls a supplier as the platform does. Throws `NotPassedError` if a call gets no answer, a rate limit or a refused token. */
 export class SupplierClient {
   /** The fields of a complete token request (specification 4.1). */
   readonly credentials: Fields
@@ -23,7 +23,7 @@ export class SupplierClient {
     this.#supplier = supplier
   }
 
-  /** The token request whose token the other calls use. */
+  /** The token request that supplies the token for the other calls. */
   granted = (): Promise<Exchange> => (this.#granted ??= this.requestToken(this.credentials))
 
   /** Sends a token request with these fields. */
@@ -45,10 +45,10 @@ export class SupplierClient {
     return this.#get(`${PATHS.nearest}?${query}`)
   }
 
-  /** Looks a store up. */
+  /** Looks up a store. */
   lookUp = (id: string) => this.#get(PATHS.store.replace('{id}', () => encodeURIComponent(id)))
 
-  /** Requests prices of a quantity of each item at the known store. */
+  /** Requests the price of this quantity of each item at the known store. */
   requestPrices(itemIds: readonly string[], quantity: number, memberNumber?: string) {
     const { names, store } = this.#supplier
     const items = itemIds.map((itemId) => ({

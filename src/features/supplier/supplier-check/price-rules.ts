@@ -10,10 +10,10 @@ import {
 import { type Check, judge, type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
 import type { SupplierFile } from './supplier-file.ts'
 
-/** The quantities for which a total is checked. */
+/** The quantities for which totals are checked. */
 const QUANTITIES = [1, 3]
 
-/** How much an amount may differ, in dollars: half a cent, and the error of floating-point numbers. */
+/** The allowed difference between amounts, in dollars: half a cent, plus the error of floating-point numbers. */
 const HALF_CENT = 0.005 + 1e-9
 
 /** The amounts of a price item (specification 2.4). */
@@ -43,7 +43,7 @@ const memberPricesOf = ({ memberPrices }: Supplier) =>
 
 const askUnknown = async ({ client }: Supplier) => [await client.requestPrices([UNKNOWN_ID], 1)]
 
-/** Requests each price alone, because a promotion may join items. */
+/** Requests each price separately, because a promotion may combine items. */
 async function askEach({ client }: Supplier, prices: readonly KnownPrice[]) {
   const answers = []
   for (const known of prices)
@@ -61,13 +61,13 @@ function amountsOf(item: unknown) {
   return { unitPrice, discount: typeof discount === 'number' ? discount : 0, totalPrice }
 }
 
-/** Whether one unit costs the known price in a price item for one. */
+/** Whether a price item for a quantity of 1 has the known price. */
 function costs(item: unknown, { price }: KnownPrice): boolean {
   const amounts = amountsOf(item)
   return amounts !== undefined && Math.abs(amounts.unitPrice - amounts.discount - price) <= HALF_CENT
 }
 
-/** A check that items have their known prices, and the totals that follow. */
+/** A check that items have their known prices and the matching totals. */
 const trueTotals = (knownOf: (supplier: Supplier) => readonly KnownPrice[]): Check =>
   judge(
     (supplier) => askEach(supplier, knownOf(supplier)),
@@ -134,7 +134,7 @@ export const PRICE_RULES: Rules = {
           answers.push({ ...(await supplier.client.requestPrices([UNKNOWN_ID, known.itemId], 1)), known })
         return answers
       },
-      // The specification doesn't show how an answer names its line.
+      // The specification doesn't define how a price item refers to its line.
       ({ known, ...answer }) =>
         itemsIn(answer, 2).some((item) => costs(item, known))
           ? undefined

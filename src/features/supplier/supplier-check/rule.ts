@@ -7,9 +7,9 @@ import type { SupplierFile } from './supplier-file.ts'
 export interface Rule {
   /** The section of the specification that states it, such as `2.1`, and the rule as a sentence. */
   given: readonly [section: string, sentence: string]
-  /** A rule that must pass first. If it doesn't, this rule is undecided, so that one cause has one finding. */
+  /** A rule that must pass first. If it doesn't, this rule is undecided, so that each cause is reported only once. */
   needs?: string
-  /** Why the rule doesn't apply to what is known about a supplier; undefined if it does. */
+  /** Why the rule can't be checked with the known facts about a supplier; undefined if it can. */
   skip?(supplier: Supplier): string | undefined
   check: Check
 }
@@ -17,10 +17,10 @@ export interface Rule {
 /** Rules by their ids, in the order in which they are checked. */
 export type Rules = Readonly<Record<string, Rule>>
 
-/** Resolves if a rule is kept. Throws `NotPassedError` otherwise. */
+/** Resolves if the supplier follows the rule. Throws `NotPassedError` otherwise. */
 export type Check = (supplier: Supplier) => Promise<void>
 
-/** The implementation to check, and what is known about it. */
+/** The implementation to check, and the known facts about it. */
 export interface Supplier extends SupplierFile {
   client: SupplierClient
 }
@@ -28,7 +28,7 @@ export interface Supplier extends SupplierFile {
 /** An id or code that doesn't exist. */
 export const UNKNOWN_ID = randomUUID()
 
-/** A check that asks for answers and judges each of them. `faultOf`: what is wrong, as a sentence; undefined if nothing is. */
+/** A check that requests answers and judges each answer. `faultOf`: describes the problem in a sentence, or returns undefined. */
 export const judge =
   <T extends Exchange>(
     ask: (supplier: Supplier) => Promise<readonly T[]>,
@@ -41,7 +41,7 @@ export const judge =
     }
   }
 
-/** A call and the status that it must return. `when`: the call, as the subject of the message. */
+/** A call and its expected status. `when`: describes the call, as the subject of the message. */
 type Demand = readonly [when: string, status: number, call: () => Promise<Exchange>]
 
 /** A check that makes calls, one after the other. */

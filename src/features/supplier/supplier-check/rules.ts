@@ -89,7 +89,7 @@ const STORE_RULES: Rules = {
   },
 }
 
-/** Token requests that are refused. */
+/** Token requests that the supplier must refuse. */
 const CREDENTIAL_RULES: Rules = {
   'token.wrong-secret': {
     given: ['7', 'A token request with a wrong client_secret returns 401.'],
@@ -111,7 +111,7 @@ const CREDENTIAL_RULES: Rules = {
   },
 }
 
-/** Every rule, in the order in which they are checked. The wrong secret comes last, as a supplier may limit those requests. */
+/** All rules, in the order of the checks. The wrong secret comes last, because a supplier may limit failed requests. */
 export const RULES: Rules = {
   ...TOKEN_RULES,
   ...SEARCH_RULES,

@@ -3,11 +3,11 @@ import * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
 import { NEAREST } from '../api/contract.ts'
 
-/** A field whose name the specification doesn't show, with the name that is assumed. */
+/** The assumed name of a field that the specification doesn't name. */
 const named = (assumed: string) => z.string().min(1).default(assumed)
 
 const text = z.string().min(1)
-/** What one unit of each item costs, in dollars before tax, after every discount. */
+/** The price of one unit of each item, in dollars before tax, after all discounts. */
 const pricesSchema = z.record(text, z.number().nonnegative())
 
 const supplierSchema = z.strictObject({
@@ -15,9 +15,9 @@ const supplierSchema = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
   clientId: text,
   clientSecret: text,
-  /** How token requests are sent, which the specification doesn't show. */
+  /** The format of token requests, which the specification doesn't define. */
   tokenRequest: z.enum(['form', 'json']).default('form'),
-  /** A place with a store nearby, in degrees. */
+  /** The coordinates of a place near a store, in degrees. */
   near: z.strictObject({ latitude: z.number(), longitude: z.number() }),
   /** The id of the store that has the prices. */
   store: z.union([text, z.number()]),
@@ -43,10 +43,10 @@ const supplierSchema = z.strictObject({
     .prefault({}),
 })
 
-/** A supplier, and what the person who checks it knows about it. */
+/** A supplier, with the facts that the person who checks it knows. */
 export type SupplierFile = z.infer<typeof supplierSchema>
 
-/** Reads a JSON file about a supplier. Throws an error with each wrong field, without its value: the file has a secret. */
+/** Reads a JSON file about a supplier. Throws an error that lists wrong fields without their values: the file contains a secret. */
 export async function readSupplierFile(path: string): Promise<SupplierFile> {
   const { data, error } = supplierSchema.safeParse(parseJson(await readFile(path, 'utf8')))
   if (data) return data

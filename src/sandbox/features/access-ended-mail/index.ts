@@ -11,7 +11,7 @@ const mailSchema = z.object({
 })
 type Mail = z.infer<typeof mailSchema> & { receivedAt: number }
 
-/** How many mails are kept, the latest first, until the sandbox stops. */
+/** How many of the latest emails are kept until the sandbox stops. */
 const MAX_MAILS = 50
 const ADDRESS = /(https?:\/\/\S+)/
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../database.ts'
 
-/** Which builders may see a Managed catalogue, and which ones a supplier has pre-approved. */
+/** The builders who may see a Managed catalogue, and those that a supplier has pre-approved. */
 export function createAccessControls(sql: Sql) {
   const exists = (where: string, ...values: string[]) =>
     sql.all(`SELECT 1 FROM access_controls WHERE ${where}`, ...values).length > 0

@@ -38,7 +38,7 @@ export function createCatalogues(sql: Sql) {
       insertCatalogue(sql, bxcontext, catalogue)
       return catalogue
     },
-    /** Whether builders may pick items (specification 1.2): an import has ended well, or it is a sample without imports. */
+    /** Whether builders may pick items (specification 1.2): an import has succeeded, or it is a sample without imports. */
     isPublished(id: string): boolean {
       const imports = sql.all('SELECT completes_at, ended FROM imports WHERE catalogue = ?', id)
       if (imports.length === 0) return generatedCatalogue(id) !== undefined

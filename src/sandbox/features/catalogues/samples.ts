@@ -15,7 +15,7 @@ export const samplesSchema = z.object({
   samples: z.record(z.string(), sampleSchema).default({}),
 })
 
-/** Adds the samples that are not there yet. */
+/** Adds the missing samples. */
 export function addSamples(sql: Sql, { samples }: z.output<typeof samplesSchema>): void {
   for (const [bxcontext, sample] of Object.entries(samples)) publish(sql, bxcontext, sample)
 }

@@ -66,7 +66,7 @@ function leadsApi({ sql, guard }: SandboxCore): Router {
     })
 }
 
-/** The sample leads, and those that were created or changed, which are stored. */
+/** The generated sample leads, and the stored leads that were created or changed. */
 function createLeads(sql: Sql) {
   return {
     put(bxcontext: string, lead: SandboxLead): SandboxLead {

@@ -10,7 +10,7 @@ export interface Tenant extends Business {
   tenantId: string
 }
 
-/** Businesses that their account can reach by its API key only. */
+/** Businesses that their account can access only by API key. */
 const FRANCHISES: Record<string, Business[]> = {
   priya: [
     { bxcontext: 'summit-coast', name: 'Summit Coast', suburb: 'Coogee' },
@@ -25,11 +25,11 @@ const TENANTS = ACCOUNTS.flatMap((account) =>
   return { account, business: { ...business, tenantId: `5f1c2a60-6d0e-4b7e-9a53-0c1d5f3e9a${number}` } }
 })
 
-/** Every business that belongs to the account. */
+/** All businesses of the account. */
 export const tenantsOf = ({ id }: Account): Tenant[] =>
   TENANTS.flatMap(({ account, business }) => (account.id === id ? business : []))
 
-/** Any business, with the account that it belongs to. */
+/** Finds a business, with its account. */
 export const findBusiness = (bxcontext: string) =>
   TENANTS.find(({ business }) => business.bxcontext === bxcontext)
 

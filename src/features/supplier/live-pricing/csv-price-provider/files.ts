@@ -1,4 +1,4 @@
-/** The files of a price list (docs/supplier/live-pricing.md): what their cells must be, and what their rows must not be. */
+/** The files of a price list (docs/supplier/live-pricing.md), with the rules for their cells and rows. */
 import * as z from 'zod'
 import { DAYS } from '../../api/contract.ts'
 
@@ -9,10 +9,10 @@ export const NONE = 'NONE'
 
 const text = z.string()
 const optional = text.default('')
-/** The rule for a column that says nothing about the price and is not kept. */
+/** The rule for a column that does not affect the price and is not kept. */
 export const ignored = text.optional()
 
-// An id has no line breaks, invisible characters or halves of a surrogate pair, which would make it impossible to look up.
+// Line breaks, invisible characters or halves of a surrogate pair would make an id impossible to look up.
 const id = text.regex(
   /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
   'must have 1 to 100 characters, without line breaks or invisible characters',
@@ -20,7 +20,7 @@ const id = text.regex(
 // `GET /stores/{id}` cannot look up these names.
 const storeId = id.refine((name) => !['nearest', '.', '..'].includes(name), 'is reserved: choose another id')
 
-/** An amount, or one of these words. Nothing else is guessed: 1,250 may be 1250 or 1.25. */
+/** An amount, or one of these words. Other forms are errors, because 1,250 could mean 1250 or 1.25. */
 const dollars = (...words: string[]) =>
   text.regex(
     new RegExp(`^(${['\\d{1,9}(\\.\\d{1,4})?', ...words].join('|')})$`),
@@ -45,7 +45,7 @@ const day = text
   .transform((name) => DAYS.find((known) => isShort(name.toLowerCase(), known.toLowerCase())))
   .pipe(z.enum(DAYS, 'must be a day of the week, such as Monday or Mon'))
 
-/** The time zones that are known to exist. Checking one takes as long as reading a hundred rows. */
+/** Time zones known to be valid, because a check takes as long as reading a hundred rows. */
 const timeZones = new Set(['UTC'])
 function isTimeZone(name: string): boolean {
   try {
@@ -61,11 +61,11 @@ function isTimeZone(name: string): boolean {
 export interface Table {
   cells: z.ZodObject<Record<string, z.ZodType<string | number | undefined>>>
   key: readonly string[]
-  /** Whether the file must be there, with at least one row: a truncated export must not replace the live price list. */
+  /** Whether the file is required, with at least one row, because a truncated export must not replace the live price list. */
   isRequired?: boolean
 }
 
-/** The files, by their names without `.csv`. For each, the price list has a table with its name, its columns, and a column `line`. */
+/** The files, by name without `.csv`. Each has a table of that name in the price list, with its columns and a column `line`. */
 export const TABLES: Readonly<Record<string, Table>> = {
   stores: {
     cells: z.object({
@@ -84,9 +84,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
     key: ['id'],
     isRequired: true,
   },
-  // Each row is an opening.
+  // Each row is an opening period.
   hours: { cells: z.object({ store: id, day, opens: time, closes: time }), key: ['store', 'day', 'opens'] },
-  // A row is for a store, for a state, or for all stores. If it has no hours, these stores are closed on the date.
+  // A row applies to a store, to a state, or to all stores. A row without hours means that these stores are closed on the date.
   holidays: {
     cells: z.object({
       date,
@@ -98,7 +98,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     }),
     key: ['date', 'store', 'state', 'opens'],
   },
-  // Any other column is a problem, because it may change the meaning of the price.
+  // Any other column is a problem, because it could change the meaning of the price.
   items: {
     cells: z.object({
       code: id,
@@ -113,9 +113,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
   },
   // Each row is the price of an item at one store.
   prices: { cells: z.object({ item: id, store: id, price: dollars(POA, NONE) }), key: ['item', 'store'] },
-  // Each row is a group of a member.
+  // Each row assigns a member to a group.
   members: { cells: z.object({ number: id, group: optional }), key: ['number', 'group'] },
-  // A discount is for an item or a category, for a group of members, and at a store. A blank cell stands for all.
+  // A discount applies to an item or a category, to a group of members, and at a store. A blank cell means all of them.
   discounts: {
     cells: z.object({
       item: optional,
@@ -139,9 +139,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
 
 export const FILES = Object.keys(TABLES).map((name) => `${name}.csv`)
 
-/** The condition that no row of another table has the value of this column. */
+/** The condition that the value of this column does not occur in another table. */
 const unknown = (column: string, found: string) => `${column} <> '' AND ${column} NOT IN (SELECT ${found})`
-/** The condition that two openings of a day overlap, or that another row says that the stores are closed on the day. */
+/** The condition that two opening periods of a day overlap, or that another row closes the stores on that day. */
 const contradicts = (table: string, day: string) =>
   `EXISTS (SELECT 1 FROM ${table} AS other WHERE (${day}) = (${day.replaceAll('other', table)})
     AND other.opens < ${table}.opens AND (${table}.opens < other.closes OR other.opens = ''))`
@@ -151,7 +151,7 @@ const NOT_LATER =
 const UNPRICED = `price IS NULL AND NOT EXISTS (SELECT 1 FROM prices WHERE item = code AND prices.price <> '${NONE}')`
 const NOT_ONE = '(percent IS NULL) + (amount IS NULL) + (price IS NULL) <> 2'
 
-/** Conditions in SQL that no row of a table may meet. Each has the column and the problem to report. */
+/** SQL conditions that no row of a table may meet, each with the column and the problem to report. */
 export const CHECKS: readonly [table: string, column: string, condition: string, problem: string][] = [
   ['hours', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
   ['hours', 'closes', 'closes <= opens', NOT_LATER],

@@ -8,13 +8,13 @@ import { Problems, readRows } from './read-rows.ts'
 
 /**
  * Replaces the price list in `target` by the CSV files in `folder`, in one transaction. Readers see either the old list or the new
- * one, and a load that fails or is killed changes nothing. Returns the number of rows of each file. Throws an error that lists up to
+ * list, and a load that fails or is killed changes no data. Returns the number of rows of each file. Throws an error with up to
  * 100 problems with their lines, or a one-line error if a folder cannot be read or written.
  */
 export async function loadPriceList(folder: string, target: string): Promise<Map<string, number>> {
   const file = priceListFile(target)
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  // Only this user can read the database, and the files that SQLite creates beside it.
+  // Only this user may read the database and the files that SQLite creates next to it.
   closeSync(openSync(file, 'a', 0o600))
   const db = new DatabaseSync(file)
   try {
@@ -28,7 +28,7 @@ export async function loadPriceList(folder: string, target: string): Promise<Map
       throw new Error(`${file}: ${error.message}. If another load is running, wait until it has ended.`)
     throw error
   } finally {
-    // This rolls back a transaction that is still open.
+    // Closing rolls back an open transaction.
     db.close()
   }
 }
@@ -54,7 +54,7 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
     })
     rows.set(`${name}.csv`, count)
   }
-  // Stops here if there are problems, because rows that refer to a faulty row would be reported as well.
+  // Stops here if there are problems, because rows that refer to a faulty row would be reported too.
   problems.check('Whether the rows fit together has not been checked yet.')
   for (const [table, column, condition, problem] of CHECKS) {
     const wrong = db.prepare(`SELECT line, ${column} AS cell FROM ${table} WHERE ${condition} ORDER BY line`)
@@ -68,7 +68,7 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
   return rows
 }
 
-/** Adds to each store the JSON that the API sends. On a date, the store's own holiday counts, else its state's, else that of all. */
+/** Adds to each store the JSON that the API sends. A store's own holiday overrides its state's, which overrides a general one. */
 function addStores(db: DatabaseSync): void {
   db.exec('ALTER TABLE stores ADD COLUMN json')
   const update = db.prepare('UPDATE stores SET json = ? WHERE id = ?')

@@ -18,8 +18,8 @@ export const priceListFolder = (dataDir: string) => join(dataDir, 'price-list')
 export const priceListFile = (folder: string) => join(folder, 'prices.sqlite')
 
 /**
- * Provides prices from the database that `load-prices` writes to a folder. Each call reads in one transaction, and so sees
- * one price list as a whole. If there is no price list yet, methods that read it throw an error.
+ * Provides prices from the database that `load-prices` writes to a folder. Each call reads in one transaction, so that it
+ * sees a single version of the price list. If there is no price list yet, methods that read it throw an error.
  */
 export function openPriceList(folder: string, now: () => number = Date.now): Required<PriceProvider> {
   let opened: Queries | undefined
@@ -140,7 +140,7 @@ function distanceKm(degrees: readonly number[]): number {
 /** Formats by time zone, because creating one takes as long as pricing ten lines. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** The date (YYYY-MM-DD) in a time zone. */
+/** The date (YYYY-MM-DD) of a time (ms since 1970) in a time zone. */
 function dateIn(timeZone: string, ms: number): string {
   const options = { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' } as const
   const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-CA', options)

@@ -9,7 +9,7 @@ const MAX_PROBLEMS = 100
 /** Collects the problems of a price list. */
 export class Problems {
   readonly #found: string[] = []
-  /** Notes a problem. Line 0 stands for the file as a whole. Throws if there are too many problems. */
+  /** Adds a problem. Line 0 means the whole file. Throws if there are too many problems. */
   add(file: string, line: number, problem: string): void {
     this.#found.push(`${file}${line === 0 ? '' : `, line ${line}`}: ${problem}`)
     if (this.#found.length === MAX_PROBLEMS) this.check('There may be more.')
@@ -25,12 +25,12 @@ export class Problems {
 
 export type Row = Readonly<Record<string, string | number | undefined>>
 
-/** Characters that UTF-8 text does not have: what invalid bytes are read as, and the zero bytes of UTF-16 and workbooks. */
+/** Characters that reveal that a file is not UTF-8: replacements of invalid bytes, and the zero bytes of UTF-16 and workbooks. */
 const NOT_UTF8 = /[\ufffd\0]/
 
 /**
  * Passes each row of a CSV file (UTF-8, with commas) to `add`, which returns false if there already is a row with its key. The
- * columns may be in any order. Reports what is wrong with the file, its headings, and its rows. Returns the number of rows.
+ * columns may be in any order. Reports problems with the file, its headings, and its rows. Returns the number of rows.
  */
 export async function readRows(
   path: string,
@@ -65,7 +65,7 @@ export async function readRows(
   }
   // Rows are read in this callback, because a stream of records takes a quarter longer.
   const on_record = (record: string[]) => void readRecord(record)
-  // A cell may have inch marks, as in 90x45 2" nail.
+  // A cell may contain inch marks, as in 90x45 2" nail.
   const parser = parse({ bom: true, relax_quotes: true, relax_column_count: true, on_record })
   try {
     await pipeline(createReadStream(path, 'utf8'), parser)
@@ -81,7 +81,7 @@ export async function readRows(
   return rows
 }
 
-/** What is wrong with the headings, if anything. A heading is required if its cells are. */
+/** Returns the problems of the headings. A heading is required if its cells are. */
 function headingProblems(headings: readonly string[], { shape }: Table['cells']): string[] {
   const known = Object.keys(shape)
   const required = known.filter((name) => !shape[name]?.safeParse(undefined).success)
@@ -94,7 +94,7 @@ function headingProblems(headings: readonly string[], { shape }: Table['cells'])
   ]
 }
 
-/** A row, or what is wrong with it. */
+/** Returns a row, or its problems. */
 function readRow(cells: readonly string[], columns: readonly string[], rules: Table['cells']): Row | string {
   if (cells.slice(columns.length).some(Boolean))
     return `it has ${cells.length} cells instead of ${columns.length}.`

@@ -23,7 +23,7 @@ export const SCHEMA = `CREATE TABLE IF NOT EXISTS builder_connections (
   externalRef TEXT NOT NULL, state TEXT NOT NULL, requestedAt TEXT NOT NULL
 ) STRICT;`
 
-/** Builders' connections to suppliers, and what a connected builder sees. */
+/** Builders' connections to suppliers, and the catalogues that a connected builder sees. */
 export function createConnections(sql: Sql) {
   const catalogues = createCatalogues(sql)
   const access = createAccessControls(sql)
@@ -57,7 +57,7 @@ export function createConnections(sql: Sql) {
       const update = `UPDATE builder_connections SET state = ? WHERE ${where}`
       return sql.run(update, state, id, supplier).changes === 1
     },
-    /** The catalogues that a connected builder sees (specification 2.5): Public ones, and Managed ones with a grant. */
+    /** The catalogues that a connected builder sees (specification 2.5): Public catalogues, and Managed catalogues with a grant. */
     visible(builder: string, supplier: string): SandboxCatalogue[] {
       const connection = between(builder, supplier)
       if (connection?.state !== 'accepted') return []

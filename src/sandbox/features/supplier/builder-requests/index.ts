@@ -18,7 +18,7 @@ const optionsSchema = z.object({
   connected: z.array(connectionSchema.pick({ builder: true, supplier: true, externalRef: true })).default([]),
 })
 
-/** Builders ask a supplier to connect, and see its catalogues. The supplier learns of a request by webhook, and decides by API. */
+/** Builders ask to connect to a supplier, and then see its catalogues. A webhook tells the supplier, who answers by the API. */
 export default {
   schema: SCHEMA,
   create(core, given) {
@@ -46,7 +46,7 @@ export default {
   },
   demoEnv: { PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret' },
   appOptions({ PLATFORM_WEBHOOK_SECRET = '' }, appUrl) {
-    // The app also accepts older secrets, after the first one.
+    // The app also accepts older secrets, which follow the first secret.
     const [secret] = PLATFORM_WEBHOOK_SECRET.split(',').map((secret) => secret.trim())
     return { webhooks: secret ? { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } : {} }
   },

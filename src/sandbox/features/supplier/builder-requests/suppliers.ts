@@ -11,7 +11,7 @@ import { nameOf, SAMPLE_SUPPLIER, SUPPLIERS } from '../businesses.ts'
 import { createConnections, describeRequest } from './connections.ts'
 import type { Webhooks } from './webhooks.ts'
 
-/** The account numbers that the sample supplier's live pricing knows, from its sample price list. */
+/** The account numbers in the sample price list of the sample supplier's live pricing. */
 export const SAMPLE_MEMBERS = ['CUST1001', 'CUST1002', 'CUST1003', 'CUST2001']
 
 /** Buttons on a catalogue's page, in a form that sends the picked items as `item`. Without buttons, no items can be picked. */
@@ -21,7 +21,7 @@ export const PICKED_ITEMS: Place<{ supplier: string; catalogue: SandboxCatalogue
 
 const ITEMS_PER_PAGE = 50
 
-/** Returns the builder and the supplier in an address. Returns undefined if it has answered with a problem or the login page. */
+/** Returns the builder and the supplier in an address. Otherwise responds with a problem or the login, and returns undefined. */
 function partiesOf(req: Request, res: Response): { builder: Business; supplier: string } | undefined {
   if (!req.account && req.method === 'GET') {
     res.redirect(303, loginUrl(req.originalUrl))
@@ -34,7 +34,7 @@ function partiesOf(req: Request, res: Response): { builder: Business; supplier: 
   return undefined
 }
 
-/** Returns the catalogue in an address, with its path, if the builder may see it. Returns undefined if it has answered. */
+/** Returns the catalogue in an address, with its path, if the builder may see it. Otherwise responds, and returns undefined. */
 export function visibleCatalogue(sql: Sql, req: Request, res: Response) {
   const parties = partiesOf(req, res)
   if (!parties) return undefined
@@ -52,7 +52,7 @@ export const pickedCodes = ({ query }: Request): string[] => [
   ...new Set([query.item ?? []].flat().map((code) => String(code).slice(0, 200))),
 ]
 
-/** What a builder sees: suppliers, their catalogues, and the items; and the form with which a builder asks to connect. */
+/** The pages for a builder: suppliers, their catalogues and items, and the form to ask for a connection. */
 export function suppliersRoutes({ sql, sectionsAt }: SandboxCore, webhooks: Webhooks): Router {
   const connections = createConnections(sql)
   const items = createItems(sql)

@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { leaveNotice, problem } from '../../../pages.ts'
 import { ownBusiness } from '../business-setup/index.ts'
 
-/** A webhook as a supplier registers it. */
+/** A supplier's registration of a webhook. */
 export const webhookSchema = z.object({ url: z.url({ protocol: /^https?$/ }), secret: z.string().min(1) })
 type Webhook = z.infer<typeof webhookSchema>
 
-/** The delivery of one event to a webhook, with the latest response: a status, or why there is none. `at`: ISO 8601. */
+/** The delivery of one event to a webhook, with the latest response: a status, or the reason why it is missing. `at`: ISO 8601. */
 type Delivery = Record<'id' | 'type' | 'bxcontext' | 'at' | 'body' | 'response', string> & { tries: number }
 
 /** The header of the signature: hex of HMAC-SHA256 over the raw body. */
@@ -18,7 +18,7 @@ const MAX_DELIVERIES = 50
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-/** Signed deliveries to the webhooks of businesses (specification 6). A person sends again what was not acknowledged. */
+/** Signed deliveries to the webhooks of businesses (specification 6). A person can resend unacknowledged deliveries. */
 export function createWebhooks(webhooks: Readonly<Record<string, Webhook>>) {
   const deliveries: Delivery[] = []
 

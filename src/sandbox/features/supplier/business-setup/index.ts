@@ -6,11 +6,11 @@ import { page, problem } from '../../../pages.ts'
 import type { Place } from '../../../sections.ts'
 import { type Tenant, tenantsOf } from '../businesses.ts'
 
-/** Sections of Business setup: about the account, and about each of its businesses. */
+/** The sections of Business setup, for the account and for each of its businesses. */
 export const ACCOUNT_SETUP: Place<Account> = { name: 'account setup' }
 export const BUSINESS_SETUP: Place<Tenant> = { name: 'business setup' }
 
-/** Business setup: the settings of a business for the API. It has no counterpart in the app, because several features add to it. */
+/** Business setup: the API settings of a business. It has no counterpart in the app, because several features add to it. */
 export default {
   create: (core) => ({
     routes: businessSetupRoutes(core),

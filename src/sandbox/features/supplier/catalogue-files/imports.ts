@@ -3,7 +3,7 @@ import type { SandboxItem } from '../../catalogues/generated.ts'
 import { createItems } from '../../catalogues/items.ts'
 
 export interface ImportTiming {
-  /** Items that the platform processes in a second. */
+  /** How many items the platform processes per second. */
   itemsPerSecond: number
   /** How long an import waits for further uploads before it is completed, in ms. */
   settleMs: number
@@ -33,7 +33,7 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
         Date.now(),
       ).changes === 1,
 
-    /** Stores the items, each code once. Returns whether it did: a job that was said to have ended accepts no more. */
+    /** Stores the items, each code once. `ended`: the job was already reported as ended, and accepts no more items. */
     add(catalogue: string, batchId: string, uploaded: SandboxItem[]): 'added' | 'unknown' | 'ended' {
       const row = rowOf(catalogue, batchId)
       if (!row) return 'unknown'
@@ -58,7 +58,7 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
       return 'added'
     },
 
-    /** The current state of an import. When it would be completed, calls `fails` to ask whether it has failed instead. */
+    /** The current state of an import. Before it counts as completed, calls `fails` to find out whether it fails instead. */
     state(catalogue: string, batchId: string, fails: () => boolean): SandboxImport | undefined {
       const row = rowOf(catalogue, batchId)
       if (!row) return undefined

@@ -47,7 +47,7 @@ function importsApi({ sql, guard, faults }: SandboxCore, timing: ImportTiming): 
     const invalid = items.findIndex((item) => !isItem(item))
     if (invalid >= 0) return void res.status(400).json({ error: 'invalid_item', message: `items.${invalid}` })
     if (faults.strike('item')) {
-      // Repeats what it was sent, as a careless gateway does.
+      // Repeats the request in its response, as a careless gateway does.
       const sent = { authorization: req.get('authorization') }
       const message = `items.0: the unit of ${items[0]?.code} is unknown. ${sent.authorization}`
       return void res.status(400).json({ error: 'invalid_item', message, sent })

@@ -9,7 +9,7 @@ import type { FirstPartyTokens } from './tokens.ts'
 export const API_KEY = 'sandbox-api-key'
 export const SUBSCRIPTION_KEY = 'sandbox-subscription-key'
 
-/** Rejects a call without the subscription key (specification 5.2.4), in the gateway's own words. */
+/** Rejects a call without the subscription key (specification 5.2.4), with the gateway's own message. */
 export const checkSubscription: RequestHandler = (req, res, next) => {
   if (req.get('ocp-apim-subscription-key') === SUBSCRIPTION_KEY) return next()
   const message = 'Access denied due to missing or invalid subscription key.'
@@ -21,7 +21,7 @@ function reject(res: Response): void {
   res.status(401).json({ isSuccessful: false, message })
 }
 
-/** Reads the body of a request. `account`: the account with this email and API key. */
+/** Reads the body of a request. `account`: the account with this email and a valid API key. */
 function readBody(body: unknown) {
   const { email, apiKey, tenantId, refreshToken } = Object(body)
   const account = ACCOUNTS.find((known) => known.email === email && apiKey === API_KEY)

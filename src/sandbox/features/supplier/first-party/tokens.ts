@@ -6,9 +6,9 @@ const MAX_REFRESH_TOKENS = 200
 type Kind = 'access' | 'refresh'
 export type FirstPartyTokens = ReturnType<typeof createFirstPartyTokens>
 
-/** The tokens of first-party access (specification 5.2). They last until the sandbox stops. Clients then log in again. */
+/** The tokens of first-party access (specification 5.2). They last until the sandbox stops; then clients log in again. */
 export function createFirstPartyTokens(accessTokenSeconds: number) {
-  /** The oldest first. */
+  /** Sorted with the oldest first. */
   const tokens = new Map<string, { kind: Kind; account: string; bxcontext: string; expiresAt: number }>()
   const ofKind = (kind: Kind) => [...tokens].filter(([, token]) => token.kind === kind)
   const add = (kind: Kind, account: string, bxcontext: string, seconds: number) => {
@@ -30,7 +30,7 @@ export function createFirstPartyTokens(accessTokenSeconds: number) {
       return found?.kind === kind && found.expiresAt > Date.now() ? found : undefined
     },
     remove: (token: unknown) => tokens.delete(String(token)),
-    /** Returns how many there were. */
+    /** Returns the number of expired tokens. */
     expire: (kind: Kind) => ofKind(kind).filter(([token]) => tokens.delete(token)).length,
     reset: () => tokens.clear(),
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Journal } from '../../../journal.ts'
 
-/** A supplier's live pricing as registered with the platform (specification 1.3): its base address and credentials. */
+/** A supplier's registration of live pricing (specification 1.3): its base address and credentials. */
 export const registrationSchema = z.object({
   url: z
     .string()
@@ -25,7 +25,7 @@ const storeSchema = z.object({
   address: z.object({ suburb: z.string() }).catch({ suburb: '' }),
   distance: z.number().optional().catch(undefined),
 })
-/** If there is no discount, it is 0. */
+/** The discount, or 0 if it is missing. */
 const priceSchema = z.object({
   itemId: z.unknown(),
   storeId: z.unknown(),
@@ -38,7 +38,7 @@ const refusalSchema = z.object({
   errorCode: z.string().optional().catch(undefined),
 })
 
-/** The supplier's answer for one item: a price, or why there is none. */
+/** The supplier's answer for an item: a price, or the reason why it is missing. */
 export type PriceAnswer = z.infer<typeof priceSchema> | z.infer<typeof refusalSchema>
 type Line = { itemId: string; storeId: string; quantity: number }
 
@@ -83,7 +83,7 @@ export async function openLivePricing(registration: Registration | undefined, jo
   }
 }
 
-/** The price of a line, or what is wrong with the answer. */
+/** The price of a line, or the problem with the answer. */
 function readPrice(answer: unknown, { itemId, storeId, quantity }: Line): PriceAnswer {
   const { data: price } = priceSchema.safeParse(answer)
   const noPrice = (errorMessage: string) => ({ errorMessage, errorCode: undefined })
@@ -91,7 +91,7 @@ function readPrice(answer: unknown, { itemId, storeId, quantity }: Line): PriceA
     return refusalSchema.safeParse(answer).data ?? noPrice('The supplier gives no price, and no reason why.')
   if (price.itemId !== itemId || price.storeId !== storeId)
     return noPrice('The supplier answers for another item or store.')
-  // Less than a tenth of a cent is rounding.
+  // Ignores differences below a tenth of a cent, which come from rounding.
   const isRight = Math.abs(price.unitPrice * quantity - price.discount - price.totalPrice) < 0.001
   return isRight ? price : noPrice('The supplier’s price does not add up.')
 }

@@ -10,7 +10,7 @@ import { registrationSchema } from './client.ts'
 import { livePricesRoutes } from './routes.ts'
 import { sampleItems } from './samples.ts'
 
-/** Live prices need a published catalogue, so these options extend those of sample catalogues. */
+/** Live prices need a published catalogue, so these options include those of the sample catalogues. */
 const optionsSchema = samplesSchema.extend({
   /** The live pricing that suppliers have registered, by their bxcontext. */
   registered: z.record(z.string(), registrationSchema).default({}),

@@ -9,7 +9,7 @@ import { nameOf } from '../businesses.ts'
 import { LivePricingCallError, openLivePricing, type Registration } from './client.ts'
 import { PLACES } from './samples.ts'
 
-/** The most items that are priced at once. */
+/** The maximum number of items priced at once. */
 const MAX_ITEMS = 50
 const PLACE_NAMES = PLACES.map(({ name }) => name)
 const UNKNOWN_PLACE = `Enter a suburb or town that the sandbox knows (${PLACE_NAMES.join(', ')}), or a latitude and a longitude, such as -37.77, 145.`
@@ -32,7 +32,7 @@ export function livePricesRoutes(
     const { account, query } = req
     const refuse = (status: number, message: string) =>
       problem(res, status, `${message} No prices were requested.`, account)
-    // Specification 1.2: the platform asks for prices of items in published catalogues only.
+    // Specification 1.2: the platform requests prices only for items in published catalogues.
     if (!isPublished(catalogue.id))
       return refuse(409, 'This catalogue is not published yet: its import is not completed.')
     const codes = pickedCodes(req)
@@ -57,7 +57,7 @@ function readForm({ address, radius, store, member }: Request['query'], memberNu
   return { address: place.trim(), radius: within.trim(), store: chosen, member: given.trim() }
 }
 
-/** The stores near the place of the form and the supplier's answers, in the order of the rows; or why there are none. */
+/** The stores near the form's place and the supplier's answers, in the order of the rows; or the reason why they're missing. */
 async function answersOf(
   form: ReturnType<typeof readForm>,
   rows: { item: { code: string }; quantity: string }[],
@@ -70,7 +70,7 @@ async function answersOf(
     const stores = await supply.nearest({ ...place, radius: form.radius })
     if (!stores.some(({ id }) => id === form.store)) form.store = stores[0]?.id ?? ''
     if (form.store === '' || rows.length === 0) return { stores }
-    // The supplier decides about an invalid quantity: it is an error of that item.
+    // Sends invalid quantities too, because the supplier must report them as errors of their items.
     const lines = rows.map(({ item, quantity }) => ({
       itemId: item.code,
       storeId: form.store,
