@@ -25,8 +25,8 @@ import { sessions } from './web/sign-in/session.ts'
 import { requireUser, signedInOnly } from './web/sign-in/user.ts'
 
 /**
- * Returns the links of each feature that needs no scope, or of whose scopes at least one was granted. If the platform does not
- * report the granted scopes, returns the links of all features.
+ * Returns the links of each feature that needs no scope or has at least one granted scope. If the platform does not report the
+ * granted scopes, returns the links of all features.
  */
 async function linksOf(
   userId: string,
@@ -44,7 +44,7 @@ async function linksOf(
 
 type Parts = Record<'server' | 'open' | 'connections' | 'features' | 'flow' | 'pages', Part[]>
 
-/** Everything that has routes, in the order in which it is mounted. */
+/** All parts with routes, in the order in which they are mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
   const { config, log, store, connect, signIn, features, parts, closingSignal } = dependencies
   const { baseUrl, platform } = config
@@ -64,7 +64,7 @@ export function partsOf(dependencies: Dependencies): Parts {
     connections: [{ path: '/connections', router: connectionsRoutes(ofConnections) }],
     features: parts.flatMap(({ routes }) => routes ?? []),
     flow: [{ path: '/connect', router: connectRoutes(flow) }],
-    // At `/`, each of them is asked about every request that reaches it.
+    // Parts at `/` come last, because Express tries them for every request.
     pages: [
       { path: '/', router: signIn.routes },
       { path: '/', router: homeRoute(ofConnections) },
@@ -74,7 +74,7 @@ export function partsOf(dependencies: Dependencies): Parts {
   }
 }
 
-/** Mounts each part as one layer, so that a request skips the parts of other paths. The guard stands before those that need it. */
+/** Mounts each part as one layer, so that a request skips parts at other paths. Adds the guard to the parts that need it. */
 function mount(app: Express, parts: readonly Part[], guard: RequestHandler<{ bxcontext: string }>): void {
   for (const { path, router, needsConnection, isForDevelopers } of parts) {
     const part = Router({ mergeParams: true }).use(noteMount(path))
@@ -108,18 +108,18 @@ export function createApp(dependencies: Dependencies): Express {
   const mounted = partsOf(dependencies)
   const guard = connectionGuard(vault)
   app.use(requestLog(log), pages(shown), securityHeaders(baseUrl), textualPath)
-  // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
+  // Before the browser middleware, because callers are servers that authenticate with tokens or signatures.
   mount(app, mounted.server, guard)
 
   app.use('/assets', assets)
-  // Browsers ask for it with pages that name no icon, such as JSON.
+  // Browsers request it if a response names no icon, such as JSON.
   app.get('/favicon.ico', (_req, res) => res.redirect('/assets/app.svg'))
   mount(app, mounted.open, guard)
   app.use(unsafeRequests(baseUrl))
   const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
-  // Before the features: disconnecting, testing and renewing also work on a connection that has ended.
+  // Before the features, because disconnecting, testing and renewing also work on a connection that has ended.
   mount(app, mounted.connections, guard)
   // Before the connect flow, so that a feature can see or hold its requests.
   mount(app, mounted.features, guard)

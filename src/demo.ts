@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. If there
- * is an `.env` for the sandbox, the demo uses its settings. It keeps its data in `.demo`, apart from that of the app.
+ * `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. If an `.env`
+ * for the sandbox exists, the demo uses its settings. It keeps its data in `.demo`, separate from the app's data.
  */
 
 import { loadFeatures, loadTools } from './features/load.ts'

@@ -11,7 +11,7 @@ import { createSignIn, OWN_SIGN_IN } from './web/sign-in/sign-in.ts'
 /** The app's long-lived objects, created once from the config. */
 export type Dependencies = Awaited<ReturnType<typeof createDependencies>>
 
-/** The time after the grace, in ms, to store the last answer to a request for tokens, and for background work to fail. */
+/** How long to wait after the grace period, in ms: first to store the last tokens, and then for background work to fail. */
 const FINAL_GRACE_MS = 1_000
 
 /**
@@ -60,15 +60,15 @@ export async function createDependencies(
     http,
     signIn,
     features,
-    /** What each feature adds, in the order of the features. */
+    /** The parts that each feature adds, in the order of the features. */
     parts,
-    /** What features can use. */
+    /** The objects that features can use. */
     deps,
-    /** Aborted when the app is about to stop. From then on, it still answers everything, and says that it is not ready. */
+    /** Aborted when the app is about to stop. It still answers all requests then, but `/health/ready` answers 503. */
     closingSignal: closing.signal,
     /**
-     * For `shutdownDelayMs`, the app goes on and says that it is not ready. Then it stops `server` and background work, and waits at most
-     * `graceMs` for them. It waits for each request for tokens that was sent, as `Vault.close` does, and closes all connections.
+     * For `shutdownDelayMs`, the app continues, but reports that it is not ready. Then stops `server` and background work, and
+     * waits at most `graceMs` for them. Waits for pending token requests, as `Vault.close` does, and closes all connections.
      */
     async close({
       shutdownDelayMs = 0,
@@ -85,12 +85,12 @@ export async function createDependencies(
       const deadline = performance.now() + graceMs
       await server?.stop(graceMs)
       const leftMs = () => Math.max(0, deadline - performance.now())
-      // Close features first: their work may still need to refresh a token.
+      // Close features first, because their work may still need to refresh a token.
       const closed = Promise.allSettled(parts.map(async (part) => part.stop?.()))
       await Promise.race([closed, setTimeout(leftMs(), undefined, { ref: false })])
       await connect.vault.close(Math.max(leftMs(), FINAL_GRACE_MS))
       await http.close()
-      // Remaining work fails now that its connections are closed. Let it finish before closing the store.
+      // Remaining work fails now, because its connections are closed. Let it finish before closing the store.
       await Promise.race([closed, setTimeout(FINAL_GRACE_MS, undefined, { ref: false })])
       await store.close()
     },

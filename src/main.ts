@@ -5,7 +5,7 @@ import { configOf, start } from './runtime/run-app.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 import { unknownSettings } from './settings/config.ts'
 
-/** `npm run dev` prints lines for people; otherwise, the log is JSON. */
+/** `npm run dev` prints a human-readable log. Otherwise, the log is JSON. */
 async function destination() {
   if (!process.argv.includes('--readable-log')) return undefined
   const { readableLog } = await import('./runtime/readable-log.ts')
@@ -13,7 +13,7 @@ async function destination() {
 }
 
 let app: Awaited<ReturnType<typeof start>> | undefined
-// Before the start, because the first process of a container ignores a signal for which it has no handler.
+// Before the start, because the first process of a container ignores signals without a handler.
 onStopSignal(async () => app?.close())
 try {
   const features = await loadFeatures()
@@ -24,7 +24,7 @@ try {
   app = await start(config, features, log)
   const { sandboxUrl } = config.platform
   if (sandboxUrl) log.info({ url: sandboxUrl }, 'the platform is the sandbox; npm run sandbox starts it')
-  // The first call to the platform needs it, and the first answer should not wait for it.
+  // Load it before the first call to the platform, which would otherwise have to wait for it.
   setTimeout(() => import('undici'), 1000).unref()
 } catch (error) {
   fail(error)

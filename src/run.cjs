@@ -1,6 +1,6 @@
 /**
- * Starts each program of ours: `node src/run.cjs src/demo.ts [ARGS…]`. Without a program, it only checks the version of Node.
- * It is CommonJS, so that it runs on any version: older ones cannot load TypeScript.
+ * Starts the programs of this project: `node src/run.cjs src/demo.ts [ARGS…]`. Without a program, it only checks the version of
+ * Node. It is CommonJS, so that it runs on any version, because older versions cannot load TypeScript.
  */
 try {
   require.resolve('zod')
@@ -23,11 +23,11 @@ const { enableCompileCache } = require('node:module')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 
-// Keeps compiled modules for the next start (npm run bench, row "start of the app"). `NODE_COMPILE_CACHE` names another folder.
+// Keeps compiled modules for the next start (npm run bench, row "start of the app"). `NODE_COMPILE_CACHE` sets another folder.
 enableCompileCache(path.join(__dirname, '..', 'node_modules', '.cache', 'connect'))
 
-// Node 22 warns about its SQLite, and cron would mail that. The option --disable-warning would end older versions of Node,
-// before this file can say what is needed.
+// Node 22 warns about its SQLite, and cron would email the warning. The option --disable-warning would end older versions of Node
+// before this file can print the requirement.
 const { emitWarning } = process
 process.emitWarning = (warning, ...rest) => {
   if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning(warning, ...rest)

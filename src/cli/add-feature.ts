@@ -1,4 +1,4 @@
-/** `npm run add-feature -- NAME`: adds a feature of your own that reads a list of the platform's API, with everything it needs. */
+/** `npm run add-feature -- NAME`: adds a complete feature of your own that reads a list of the platform's API. */
 import { join } from 'node:path'
 import { Eta } from 'eta'
 import { loadContracts } from '../features/contracts.ts'
@@ -11,17 +11,17 @@ import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
 
 const project = openProject()
-/** The folder of the templates. Inside it, each file has the place that it will have in the project, where NAME is the feature. */
+/** The folder of the templates. Each file has the path that it will have in the project. NAME stands for the feature. */
 const TEMPLATE = 'src/cli/template'
 
-/** What to generate. The templates show these values in strings, addresses and comments, but in no identifiers. */
+/** The values for the templates, which use them in strings, addresses and comments, but not in identifiers. */
 interface Plan {
-  /** `purchase-orders`. */
+  /** For example `purchase-orders`. */
   name: string
-  /** On pages: `Purchase orders`. */
+  /** The title on pages, for example `Purchase orders`. */
   title: string
   scope: string
-  /** Below `{base_url}`. */
+  /** The path below `{base_url}`. */
   path: string
   /** Whether users can create records. */
   write: boolean
@@ -29,7 +29,7 @@ interface Plan {
 
 type Flags = Omit<Partial<Plan>, 'name'>
 
-/** Throws an error that names the right input, before any change. */
+/** Throws an error with the expected input, before any change. */
 async function planOf(name: string, flags: Flags): Promise<Plan> {
   const { title = sentence(name), scope = name, path = `/${name}`, write = false } = flags
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
@@ -50,7 +50,7 @@ const refused = (what: string) => new Error(`${what} Nothing was changed.`)
 const words = (name: string) => name.replaceAll('-', ' ')
 const sentence = (name: string) => words(name.slice(0, 1).toUpperCase() + name.slice(1))
 
-/** Fills the templates, which have tags of their own, since some of them are templates of pages. */
+/** Fills the templates. They use special tags, because some of them contain templates of pages. */
 const eta = new Eta({ tags: ['{%', '%}'], autoEscape: false, autoTrim: false })
 
 /** Writes the files of a feature. Returns their paths. */

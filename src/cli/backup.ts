@@ -10,7 +10,7 @@ async function copyStore(file: string): Promise<void> {
   const source = embeddedStore()
   if (!existsSync(source)) throw new Error(`DATA_DIR: there is no ${source}.`)
   if (existsSync(file)) throw new Error(`${file} exists already. Name a new file.`)
-  // Only this user may read the copy: its connections are encrypted, but its sessions are not.
+  // Only this user may read the copy, because its connections are encrypted, but its sessions are not.
   process.umask(0o077)
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
   const pages = await backup(db, file).catch((error: Error) => {

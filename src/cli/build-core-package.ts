@@ -28,7 +28,7 @@ function pack(folder: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`${folder} is not a folder.`)
   const { license, engines } = manifest
-  // This is the version of the starter, since the product's own says nothing about the core.
+  // Use the version of the starter, because the product's version does not identify the core.
   const { version } = manifest.starter ?? manifest
   const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
   process.on('exit', () => rmSync(dir, { recursive: true, force: true }))

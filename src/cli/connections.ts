@@ -1,4 +1,4 @@
-/** `npm run connections -- COMMAND`: lists the connections of all users, and revokes one. */
+/** `npm run connections -- COMMAND`: lists the connections of all users, or revokes a connection. */
 import '../runtime/env-file.ts'
 import { Option } from 'commander'
 import { CONNECTION_STATES, type ConnectionRef, connectionKind } from '../connect/index.ts'
@@ -23,7 +23,7 @@ async function* rows({ store, connect }: Dependencies) {
 
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
-  // There may be very many rows. If the program that reads them has ended, nothing is left to do.
+  // The list can be long. Stop when the program that reads it ends.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' && process.exit())
   for await (const row of rows(dependencies)) {
     if (status && row.status !== status) continue

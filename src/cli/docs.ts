@@ -1,7 +1,7 @@
 /**
- * `npm run docs`: writes the generated parts of the documentation. To docs/assumptions.md, it writes what the contracts of
- * the core and of the features assume. It writes the settings to docs/configuration.md, to docs/GROUP/configuration.md for each group
- * of features, and to .env.example.
+ * `npm run docs`: writes the generated parts of the documentation. It writes the assumptions of all contracts to
+ * docs/assumptions.md. It writes the settings to docs/configuration.md, to docs/GROUP/configuration.md for each group of features,
+ * and to .env.example.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ import { configurationPage, envExample } from './settings-docs.ts'
 
 const project = openProject()
 
-/** A section for the core, and one for each feature whose contract assumes something. */
+/** A section for the core, and for each feature with assumptions. */
 async function assumptionSections(): Promise<string> {
   const contracts = await loadContracts()
   return contracts
@@ -39,7 +39,7 @@ From [\`${file}\`](../${file}).
 ${table(['Id', 'Not specified', 'Assumed', 'If the platform differs', 'Where'], rows)}`
 }
 
-/** A file: its introduction, which people write, and then these sections. The first section begins with `mark`. */
+/** The path and content of a file: its handwritten introduction, and then these sections. The first section begins with `mark`. */
 const withSections = (path: string, mark: string, sections: string): [string, string] => {
   const [introduction] = project.read(path).split(`\n${mark}`)
   return [path, `${introduction}\n${sections}\n`]

@@ -13,7 +13,7 @@ const COMMANDS = globSync('src/features/{*,*/*}/cli-*.ts', { cwd: ROOT })
     return { feature, name, file: `${ROOT}${path}` }
   })
 
-/** The purpose of a command: in the comment at the top of its file, the first sentence after the command line and its colon. */
+/** The purpose of a command: the first sentence after the command line and its colon in the comment at the top of its file. */
 function purposeOf(file: string): string {
   const [, comment = ''] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(file, 'utf8')) ?? []
   const text = comment.replaceAll(/\s*\n \*\s*/g, ' ').trim()
@@ -26,7 +26,7 @@ const ofFeature = COMMANDS.filter((command) => command.feature === feature)
 const found = ofFeature.find((command) => command.name === name)
 try {
   if (found) {
-    // The command reads its arguments as if node had started its file.
+    // The command reads its arguments as if Node had started its file.
     process.argv = [process.execPath, found.file, ...args]
     await import(pathToFileURL(found.file).href)
   } else {

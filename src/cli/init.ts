@@ -19,10 +19,10 @@ const project = openProject()
 const repository = openRepository(project.root)
 const NAMES = features.map(({ name }) => name)
 const FOLDERS = features.map(({ folder }) => folder)
-/** The features that are kept by default: those that are in no group. */
+/** The features to keep by default: those outside of groups. */
 const DEFAULTS = features.flatMap(({ name, folder }) => (groupOf(folder) === undefined ? [name] : []))
 
-/** What is wrong with a name, or undefined. */
+/** The problem with a name, or undefined. */
 function problemOfName(name = ''): string | undefined {
   if (name.trim() === '') return 'enter the name of your product, such as "Acme Link"'
   if (!/^[^\p{Cc}"`<>*_[\]|\\]{1,60}$/u.test(name))
@@ -33,7 +33,7 @@ function problemOfName(name = ''): string | undefined {
   return isPackage ? `this project uses a package named ${slug}` : undefined
 }
 
-/** These features, and those that they need. */
+/** These features, and the features that they need. */
 function withNeeded(names: readonly string[]): string[] {
   const needed = features.filter(({ name }) => names.includes(name)).flatMap(({ needs = [] }) => needs)
   return needed.every((name) => names.includes(name))
@@ -54,7 +54,7 @@ async function askForFeatures(): Promise<string[]> {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, feature)} files${needed}` }
   })
-  // A hint is shown only beside a selected option. Groups are not selected at first, so their label explains their purpose.
+  // The prompt shows a hint only beside a selected option. Groups are not selected at first, so their labels explain them.
   const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: `${group} (${purposeOf(group)})` }))
   const message = 'The features to keep'
   const all = [...options, ...groups]
@@ -63,7 +63,7 @@ async function askForFeatures(): Promise<string[]> {
   return kept
 }
 
-/** What a group is, and who needs it: the title of its page, and the first paragraph. */
+/** The purpose of a group: the title and first paragraph of its page. */
 function purposeOf(group: string): string {
   const [title = '', purpose = ''] = project.read(`docs/${group}/README.md`).split('\n\n')
   const text = `${title.replace('# ', '')}: ${purpose.charAt(0).toLowerCase()}${purpose.slice(1)}`
@@ -72,7 +72,7 @@ function purposeOf(group: string): string {
 
 const ofStarter = project.filesBelow('.').filter(isOfStarter)
 
-/** Lists the parts to delete, and asks once. Throws unless the answer is yes. */
+/** Lists the parts to delete, and asks for confirmation. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
   print(
     `This deletes ${removed.map((name) => `the feature ${name}, `).join('')}${ofStarter.length} tests and pages that are about the starter itself, and the files and packages that nothing uses after that.`,
@@ -112,7 +112,7 @@ function init(name: string, removed: readonly string[]): void {
   )
 }
 
-/** Writes an .env with fresh secrets, unless there is one. Returns whether it has written one. */
+/** Writes an .env with fresh secrets, unless the file exists. Returns whether it wrote the file. */
 function writeEnv(): boolean {
   const file = join(project.root, '.env')
   if (existsSync(file)) return false
@@ -128,7 +128,7 @@ function writeEnv(): boolean {
   return true
 }
 
-/** The README of the product: a beginning of its own, and then the sections of the starter's README that the docs link to. */
+/** The README of the product: its own beginning, and then the sections of the starter's README that the docs link to. */
 function productReadme(name: string): string {
   const text = project.read('README.md')
   const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)

@@ -1,6 +1,6 @@
 import type { Project } from './project.ts'
 
-/** Returns a name in the form that addresses and package names have: `Acme Link` becomes `acme-link`. */
+/** Returns a name in the form of addresses and package names: `Acme Link` becomes `acme-link`. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
@@ -11,7 +11,7 @@ export const slugOf = (name: string): string =>
 
 const TEXTS = /\.(ts|cjs|md|json|ya?ml|conf)$/
 
-/** Names the product: in the one constant that pages read, in the logo, and instead of `connect-starter` wherever that stands. */
+/** Names the product: in the constant for pages, in the logo, and instead of `connect-starter` everywhere else. */
 export function nameProduct(project: Project, name: string): void {
   for (const file of project.filesBelow('.')) {
     if (!TEXTS.test(file) || file === 'package-lock.json' || file.startsWith('src/cli/')) continue

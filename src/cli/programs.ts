@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
 
-/** What a program has printed, and the reason if it has failed or could not be started. */
+/** The output of a program, and the reason if it failed or could not be started. */
 export type Ended = ReturnType<typeof run>
 
-/** Runs a program in a folder, with `env` added to its environment, and waits for its end. */
+/** Runs a program in a folder, with `env` added to its environment, and waits until it ends. */
 export function run(cwd: string, program: string, args: readonly string[], { env = {}, shell = false } = {}) {
   const options = { cwd, shell, encoding: 'utf8', maxBuffer: 200_000_000 } as const
   const ended = spawnSync(program, args, { ...options, env: { ...process.env, ...env } })
@@ -18,10 +18,10 @@ export function run(cwd: string, program: string, args: readonly string[], { env
   return { stdout, failure: error?.message || stderr.trim() || stdout.trim() || `exit code ${status}` }
 }
 
-/** The packages of tools whose name is not that of their package. */
+/** The packages of the tools that have another name than their package. */
 const PACKAGES: Record<string, string> = { biome: '@biomejs/biome', tsc: 'typescript' }
 
-/** Finds the file of a tool. Its package may be in a folder above, as in a workspace, or linked. Throws if it is not installed. */
+/** Finds the file of a tool. Its package may be linked, or in a parent folder, as in a workspace. Throws if it is not installed. */
 export function fileOf(root: string, tool: string): string {
   const name = PACKAGES[tool] ?? tool
   try {
@@ -36,7 +36,7 @@ export function fileOf(root: string, tool: string): string {
 export const runTool = (root: string, tool: string, ...args: string[]): Ended =>
   run(root, process.execPath, [fileOf(root, tool), ...args])
 
-/** How to start npm: the npm that has started this command, or else the npm on the PATH, which needs a shell on Windows. */
+/** How to start npm: the npm that started this command, or else the npm on the PATH, which needs a shell on Windows. */
 function npmOf(args: readonly string[]) {
   const { npm_execpath: npm = '' } = process.env
   if (npm.endsWith('npm-cli.js')) return { program: process.execPath, args: [npm, ...args], shell: false }
@@ -49,7 +49,7 @@ export function runNpm(cwd: string, ...words: string[]): Ended {
   return run(cwd, program, args, { shell })
 }
 
-/** Runs `npm run check` in a project, and shows what it prints. Returns its exit code. Throws if it cannot be started. */
+/** Runs `npm run check` in a project, and shows its output. Returns its exit code. Throws if it cannot be started. */
 export function check({ root }: Project): number {
   const { program, args, shell } = npmOf(['run', 'check'])
   const { status, error } = spawnSync(program, args, { cwd: root, shell, stdio: 'inherit' })
@@ -64,23 +64,23 @@ export function regenerate({ root }: Project): void {
   report('npm run format', runTool(root, 'biome', ...format))
 }
 
-/** Brings the lock file and the installed packages in line with package.json. Reports a failure. */
+/** Updates the lock file and the installed packages to match package.json. Reports a failure. */
 export function install({ root }: Project): void {
   report('npm install', runNpm(root, 'install', '--prefer-offline', '--no-audit', '--no-fund'))
 }
 
-/** Prints the failure of a command, if it has failed. */
+/** Prints the failure of a command, if it failed. */
 export function report(command: string, { failure }: Ended): void {
   if (failure) printError(...`${command} failed: ${failure}\nCorrect that, and run it again.`.split('\n'))
 }
 
-/** The files, and the packages of package.json, that nothing uses. */
+/** Unused files, and unused packages of package.json. */
 export interface Unused {
   files: string[]
   packages: string[]
 }
 
-/** Finds them with knip. Throws if knip cannot run. */
+/** Finds unused files and packages with knip. Throws if knip cannot run. */
 export function findUnused({ root }: Project): Unused {
   const what = ['--include', 'files,dependencies', '--cache']
   const args = [...what, '--reporter', 'json', '--no-exit-code', '--no-progress']

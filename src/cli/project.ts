@@ -13,13 +13,13 @@ import { fileURLToPath } from 'node:url'
 
 const SKIPPED = ['node_modules', '.git', '.data', '.demo', 'coverage']
 
-/** The files of a clone. Their paths are relative to the clone, and have slashes on Windows too. */
+/** The files of a clone. Their paths are relative to the clone, with slashes on Windows too. */
 export type Project = ReturnType<typeof openProject>
 
 /** Opens the clone in a folder; by default, this one. */
 export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))) {
   const place = (path: string) => join(root, path)
-  /** Lists the files below a folder, or the file itself. Leaves out installed packages, data, coverage, and git's own files. */
+  /** Lists the files below a folder, or the file itself. Leaves out installed packages, data, coverage and git's files. */
   const filesBelow = (path: string): string[] => {
     if (!existsSync(place(path))) return []
     if (statSync(place(path)).isFile()) return [path]
@@ -33,14 +33,14 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
     root,
     filesBelow,
     exists: (path: string) => existsSync(place(path)),
-    /** The text of a file, with our line endings: a checkout or an editor on Windows may have others. */
+    /** The text of a file with LF line endings, because a checkout or an editor on Windows may use CRLF. */
     read: (file: string) => readFileSync(place(file), 'utf8').replaceAll('\r\n', '\n'),
-    /** Writes a file, and creates its folder if it is not there. */
+    /** Writes a file, and creates its folder if necessary. */
     write(file: string, text: string): void {
       mkdirSync(dirname(place(file)), { recursive: true })
       writeFileSync(place(file), text)
     },
-    /** Deletes a file or a folder, if it is there, and the folders above it that are empty then. */
+    /** Deletes a file or a folder, if it exists, and the folders above it that are then empty. */
     remove(path: string): void {
       rmSync(place(path), { recursive: true, force: true })
       for (let above = dirname(path); existsSync(place(above)); above = dirname(above)) {
@@ -61,16 +61,16 @@ export interface Manifest {
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  /** What `npm run update` needs to know. `npm run init` writes it, and each update writes it again. */
+  /** The data for `npm run update`. `npm run init` and each update write it. */
   starter?: Starter
 }
 
 export interface Starter {
   /** The version of the starter that the clone began with, or was last updated to. */
   version: string
-  /** The hash of the git tree that the clone began with, which has all files of that version. */
+  /** The hash of the git tree that the clone began with. The tree has all files of that version. */
   tree: string
-  /** Where the last update came from. */
+  /** The source of the last update. */
   source?: string
 }
 

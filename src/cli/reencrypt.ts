@@ -1,6 +1,6 @@
 /**
  * `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. If you run it again after an
- * interruption, it only reads the records that are done, and re-encrypts the others.
+ * interruption, it only reads the finished records, and re-encrypts the rest.
  */
 import '../runtime/env-file.ts'
 import type { Reencryption } from '../connect/index.ts'
@@ -12,7 +12,7 @@ import { withApp } from './with-app.ts'
 const PROGRESS_MS = 2_000
 
 const counts = { reencrypted: 0, current: 0, unreadable: 0 }
-/** Why records cannot be decrypted. */
+/** The reasons why records cannot be decrypted. */
 const reasons = new Set<string>()
 let printedAt = performance.now()
 

@@ -1,11 +1,11 @@
-/** Removes features, and what only they have used, from a clone. */
+/** Removes features, and the files and packages that only they used, from a clone. */
 import { posix } from 'node:path'
 import { groupOf, groupsOf, nameOf } from '../features/folders.ts'
 import type { NamedFeature } from '../features/load.ts'
 import { findUnused, type Unused } from './programs.ts'
 import { type Project, readManifest, writeManifest } from './project.ts'
 
-/** The folders in which a feature may have a folder or a file of its own. */
+/** The folders in which a feature may have its own folder or file. */
 const BASES = [
   'src/features',
   'src/sandbox/features',
@@ -17,7 +17,7 @@ const BASES = [
   'docs',
 ]
 
-/** All places where the feature or the group with this name may have files. A feature may be in one of `groups`, or in none. */
+/** All paths where the feature or the group with this name may have files. A feature may be in any of `groups`, or in no group. */
 export const placesOf = (name: string, groups: readonly string[]): string[] =>
   BASES.flatMap((base) => ['', ...groups].map((group) => posix.join(base, group, name))).flatMap((place) => [
     place,
@@ -25,39 +25,39 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
     `${place}.png`,
   ])
 
-/** Whether a file proves the starter, and not a product: `init` deletes it. */
+/** Whether a file tests or demonstrates only the starter, so that `init` deletes it. */
 export const isOfStarter = (file: string): boolean =>
   /^test\/(bench|chaos|gallery|real|scale|starter|features\/.+\/bench)\/|^docs\/demo[.-]|demo-script\.long\.test\.ts$/.test(
     file,
   )
 
-/** Whether a file is at one of these places, or below one. */
+/** Whether a file is at or below one of these paths. */
 export const isBelow = (file: string, places: readonly string[]): boolean =>
   places.some((place) => file === place || file.startsWith(`${place}/`))
 
-/** All folders that files are in. */
+/** All folders that contain these files, directly or indirectly. */
 export const foldersOf = (files: readonly string[]): string[] => {
   const above = (file: string): string[] => (file === '.' ? [] : [file, ...above(posix.dirname(file))])
   return [...new Set(files.map(posix.dirname).flatMap(above))]
 }
 
-/** Finds what a file imports: a relative path, or the name of a package. */
+/** Matches an import: a relative path, or the name of a package. */
 const IMPORT = /(?:\bfrom |\bimport\(?\s*)'(\.[^']*|(?:@[^/']+\/)?[^/']+)/g
 
-/** The relative paths and the packages that a file of TypeScript imports. A file that is not there imports nothing. */
+/** The relative paths and the packages that a file of TypeScript imports. Empty for a missing file. */
 export const importsOf = (project: Project, file: string): string[] =>
   project.exists(file) && file.endsWith('.ts')
     ? [...project.read(file).matchAll(IMPORT)].map(([, name = '']) => name)
     : []
 
-/** The files that a file imports, and that are not there. */
+/** The missing files that a file imports. */
 export const missingImports = (project: Project, file: string): string[] =>
   importsOf(project, file)
     .filter((name) => name.startsWith('.'))
     .map((name) => posix.join(posix.dirname(file), name))
     .filter((target) => !project.exists(target))
 
-/** Replaces the name of each group by the names of its features. Throws if there is no such feature or group. */
+/** Replaces the name of each group with the names of its features. Throws if there is no such feature or group. */
 export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): string[] {
   const found = names.flatMap((asked) => {
     const meant = features.filter(({ name, folder }) => name === asked || groupOf(folder) === asked)
@@ -71,8 +71,8 @@ export function requireFeatures(features: readonly NamedFeature[], names: readon
 }
 
 /**
- * The places of the features with these names, and of each group that has no other features. `folders`: those of all features.
- * `formerGroups`: groups in which a feature may have been before it moved.
+ * The paths of the features with these names, and of each group without other features. `folders`: the folders of all features.
+ * `formerGroups`: groups from which a feature may have moved.
  */
 export function placesOfAll(
   folders: readonly string[],
@@ -85,17 +85,17 @@ export function placesOfAll(
   return [...names, ...empty].flatMap((name) => placesOf(name, [...groups, ...formerGroups]))
 }
 
-/** The places of the features with these names, and of the groups that they are in. */
+/** The paths of the features with these names, and of their groups. */
 export const placesWithGroups = (folders: readonly string[], names: readonly string[]): string[] =>
   [...names, ...groupsOf(folders.filter((folder) => names.includes(nameOf(folder))))].flatMap((name) =>
     placesOf(name, groupsOf(folders)),
   )
 
-/** How many files a feature has. */
+/** The number of a feature's files. */
 export const sizeOf = (project: Project, { name, folder }: Pick<NamedFeature, 'name' | 'folder'>): number =>
   placesOf(name, groupsOf([folder])).flatMap(project.filesBelow).length
 
-/** Removes features or other folders, and whatever nothing uses any more. Throws, before anything is changed, if knip cannot run. */
+/** Removes features or other folders, and all that becomes unused. If knip cannot run, throws before any change. */
 export function removeAll(project: Project, places: readonly string[]): Unused {
   const before = findUnused(project)
   for (const place of places) project.remove(place)
@@ -103,12 +103,12 @@ export function removeAll(project: Project, places: readonly string[]): Unused {
 }
 
 /**
- * Removes npm scripts whose file is gone, and files and packages that nothing uses. Keeps what was unused before. Returns the
- * removed files and packages.
+ * Removes npm scripts whose file is gone, and unused files and packages, except those that were unused before. Returns the removed
+ * files and packages.
  */
 export function removeUnused(project: Project, before: Unused): Unused {
   const manifest = readManifest(project)
-  // The scripts come first, since one of them may be the only one that used a file or a package.
+  // Remove scripts first, because a file or a package may only be used by a script.
   writeManifest(project, { ...manifest, scripts: without(manifest.scripts, isScriptOfGoneFile(project)) })
   const unused = findUnused(project)
   const files = unused.files.filter((file) => !before.files.includes(file))
@@ -127,7 +127,7 @@ export function removeUnused(project: Project, before: Unused): Unused {
 const without = (map: Record<string, string>, isGone: (key: string, value: string) => boolean) =>
   Object.fromEntries(Object.entries(map).filter(([key, value]) => !isGone(key, value)))
 
-/** Whether an npm script runs a file that is gone: a program, or the command of a feature. */
+/** Whether an npm script runs a missing file: a program, or a feature's command. */
 const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
   const [, program, feature, command] = /^node src\/run\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
   if (program === undefined) return false

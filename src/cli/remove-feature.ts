@@ -1,4 +1,4 @@
-/** `npm run remove-feature -- NAME…`: removes features. Without a name, it lists what each does, and its size. */
+/** `npm run remove-feature -- NAME…`: removes features. Without a name, it lists the features with their purpose and size. */
 import { groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
@@ -24,7 +24,7 @@ function listFeatures(): void {
   for (const group of groupsOf(folders)) print(`npm run remove-feature -- ${group} removes all of ${group}/.`)
 }
 
-/** These features, and all that need one of them. */
+/** These features, and all features that need any of them. */
 function withDependents(names: readonly string[]): string[] {
   const dependents = features.filter(({ needs = [] }) => needs.some((need) => names.includes(need)))
   const all = [...new Set([...names, ...dependents.map(({ name }) => name)])]

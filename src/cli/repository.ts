@@ -1,9 +1,9 @@
 import { run } from './programs.ts'
 
-/** The address of a repository without a user name, a password or a token, as a file may keep it. */
+/** The address of a repository without a user name, a password or a token, so that it can be written to a file. */
 export const withoutCredentials = (address: string): string => address.replace(/^(https?:\/\/)[^/]*@/i, '$1')
 
-/** Git in a folder. It speaks English, because `requireCommitted` looks for words of a message. */
+/** Git in a folder. Its messages are in English, because `requireCommitted` looks for words in a message. */
 export function openRepository(root: string) {
   const ended = (args: readonly string[]) =>
     run(root, 'git', args, { env: { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' } })
@@ -19,7 +19,7 @@ export function openRepository(root: string) {
     const { failure, stdout } = ended(args)
     return failure ? null : stdout.trimEnd()
   }
-  /** Runs git, which prints names of files that end with a zero byte (`-z`). Returns the names. */
+  /** Runs a git command that prints file names, each with a zero byte at its end (`-z`). Returns the names. */
   const list = (...args: string[]): string[] =>
     git(...args)
       .split('\0')
@@ -34,7 +34,7 @@ export function openRepository(root: string) {
 
     /**
      * Fetches a version from another repository, with its history, and returns its commit. `version`: a tag, with or without its
-     * `v`, a branch or a commit; by default, the newest commit. If git fails, throws its message, which has no password.
+     * `v`, a branch or a commit; by default, the newest commit. If git fails, throws its message without credentials.
      */
     fetch(source: string, version = 'HEAD'): string {
       const failureOf = (ref: string) => ended(['fetch', '--quiet', '--no-tags', '--', source, ref]).failure
@@ -44,7 +44,7 @@ export function openRepository(root: string) {
       return git('rev-parse', 'FETCH_HEAD')
     },
 
-    /** Merges a commit without committing. Returns the files in conflict. If git cannot merge, throws its message. */
+    /** Merges a commit without committing. Returns the files in conflict. If git cannot merge, throws an error with its message. */
     merge(commit: string): string[] {
       const { failure } = ended(['merge', '--quiet', '--no-commit', '--no-ff', commit])
       const unmerged = list('diff', '--name-only', '--diff-filter=U', '-z')
@@ -52,7 +52,7 @@ export function openRepository(root: string) {
       return unmerged
     },
 
-    /** Throws unless every file is committed, so that git can undo what a command changes. If git fails, throws its message. */
+    /** Throws unless all changes are committed, so that git can undo the changes of a command. Also throws if git fails. */
     requireCommitted(): void {
       const { failure, stdout } = ended(['status', '--porcelain'])
       if (failure?.includes('not a git repository'))

@@ -12,7 +12,7 @@ import { embeddedStore } from './embedded-store.ts'
 async function restore(file: string, store: string): Promise<void> {
   if (!fs.existsSync(file)) throw new Error(`There is no file ${file}. Nothing was changed.`)
   fs.mkdirSync(dirname(store), { recursive: true, mode: 0o700 })
-  // The copy is in a folder beside the store, so that it can take the store's place in one step.
+  // The copy is in a folder beside the store, so that it can replace the store in one step.
   const folder = fs.mkdtempSync(join(dirname(store), 'restore-'))
   const copy = join(folder, 'store.sqlite')
   const former = `${store}-before-${new Date().toISOString().replaceAll(':', '-')}`
@@ -39,19 +39,19 @@ async function restore(file: string, store: string): Promise<void> {
 }
 
 /**
- * Copies the entries of a backup into a new store, in one transaction, and returns how many there were. The tables, triggers and
- * views of the backup stay behind. Throws if the backup is damaged, or is not a store.
+ * Copies the entries of a backup into a new store in one transaction, and returns their number. It does not copy the backup's
+ * tables, triggers and views. Throws if the backup is damaged, or is not a store.
  */
 function copyEntries(file: string, copy: string): number | bigint {
   if (fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
     throw new Error(`it is not complete without ${file}-wal. Use a file of npm run backup`)
   const db = new DatabaseSync(copy)
   try {
-    // An immutable file is read without a lock or a log beside it, so its folder need not be writable.
+    // SQLite reads an immutable file without a lock or a log beside it, so its folder need not be writable.
     db.prepare('ATTACH ? AS backup').run(`${pathToFileURL(file)}?immutable=1`)
     const [damage] = Object.values(db.prepare('PRAGMA backup.integrity_check').get() ?? {})
     if (damage !== 'ok') throw new Error(String(damage))
-    // A view and a virtual table run whatever they are made of, and have no page of their own.
+    // Refuse a view or a virtual table, which could run other SQL. Neither has a root page.
     const tables = db.prepare("SELECT 1 FROM backup.sqlite_schema WHERE name = 'entries' AND rootpage > 0")
     if (!tables.get()) throw new Error('it has no table of entries. Use a file of npm run backup')
     const columns = 'kind, owner, id, value, expires_at'
@@ -62,11 +62,11 @@ function copyEntries(file: string, copy: string): number | bigint {
   }
 }
 
-/** Throws if a process has the store open. Accepts a damaged store, which is what backups are for. */
+/** Throws if a process has the store open. Accepts a damaged store, because a restore repairs it. */
 function ensureUnused(store: string): void {
   const db = new DatabaseSync(store)
   try {
-    // Removes the log beside the file, which SQLite allows only if no other process has it open.
+    // Removes the log beside the file. SQLite allows this only if no other process has the file open.
     db.exec('PRAGMA journal_mode = DELETE')
   } catch (error) {
     // SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html).

@@ -19,7 +19,7 @@ import { table } from './markdown.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** A feature, as far as its settings are described. */
+/** The parts of a feature that describe its settings. */
 type Described = Pick<NamedFeature, 'name' | 'folder' | 'settings'>
 
 interface Section {
@@ -57,14 +57,14 @@ function sectionsOf(features: readonly Described[]): Section[] {
   })
 }
 
-/** What the schema of a setting says about it, in the `.meta` at its end. */
+/** The `.meta` at the end of a setting's schema. */
 const metaSchema = z.object({
-  /** Markdown without links; a page such as docs/deploy.md is named by its path. */
+  /** Markdown without links. It names a page by its path, such as docs/deploy.md. */
   description: z.string(),
   example: z.string().optional(),
   /** The value that works with `npm run sandbox`. */
   sandbox: z.string().optional(),
-  /** The default, as people type it. */
+  /** The default, as you would type it. */
   default: z.coerce.string().optional(),
 })
 
@@ -90,14 +90,14 @@ function settingsOf(group: SettingsGroup): Setting[] {
 const jsonSchemaOf = (schema: z.core.$ZodType) =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
 
-/** `required`, `unset`, or the default. */
+/** Returns `required`, `unset`, or the default. */
 function fallbackOf(schema: z.core.$ZodType): string {
   if (!z.safeParse(schema, undefined).success) return 'required'
   const { default: typed } = metaSchema.pick({ default: true }).parse(jsonSchemaOf(schema))
   return typed ? `\`${typed}\`` : 'unset'
 }
 
-/** The sections of docs/configuration.md, or, for a group of features, of its docs/GROUP/configuration.md. */
+/** The sections of docs/configuration.md, or of a group's docs/GROUP/configuration.md. */
 export function configurationPage(features: readonly Described[], group?: string): string {
   const ofPage = sectionsOf(features.filter(({ folder }) => groupOf(folder) === group))
   const sections = (group === undefined ? [...CORE, ...ofPage] : ofPage).map(
@@ -112,7 +112,7 @@ export function configurationPage(features: readonly Described[], group?: string
   return sections.join('\n\n')
 }
 
-/** Turns paths such as `docs/deploy.md` into links, for a page of docs or of the docs of a group. */
+/** Turns paths such as `docs/deploy.md` into links, for a page in `docs` or in a group's folder there. */
 const linked = (text: string, group = '') =>
   text.replaceAll(
     /docs\/[\w/-]+\.md/g,

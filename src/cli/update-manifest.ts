@@ -3,8 +3,8 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Merges three versions of a `package.json` key by key, so that neighbouring keys never conflict: the one that both sides began
- * with, the product's, and the new one. If both have changed a value, or if the product has deleted a key, the product decides.
+ * Merges three versions of a `package.json` key by key, so that neighbouring keys never conflict: the common base, the product's
+ * version, and the new version. If both sides changed a value, or the product deleted a key, the product's version wins.
  */
 export function mergeKeys(base: object, ours: object, theirs: object): Json {
   const [before, own, other]: Json[] = [{ ...base }, { ...ours }, { ...theirs }]

@@ -14,17 +14,17 @@ const { git, tryGit, filesOf } = repository
 const namesIn = (commit: string) => featureFolders(filesOf(commit)).map(nameOf)
 const manifestOf = (commit: string): Manifest => JSON.parse(git('show', `${commit}:package.json`))
 
-/** Files that belong to the product since `init`, and files that a program writes completely. */
+/** Files that belong to the product since `init`, and files that commands rewrite. */
 const OWN =
   /^((README|CHANGELOG|docs\/(assumptions|([a-z-]+\/)?configuration))\.md|package(-lock)?\.json|\.env\.example)$/
-/** How the branch of an update begins. */
+/** The prefix of an update's branch. */
 const BRANCH = 'starter-'
 const next = (branch: string) =>
   `To go on: resolve what "git status" lists as unmerged, run npm install, npm run docs and npm test, commit, and merge the branch. To give up: git add -A && git reset -q --hard && git switch -q - && git branch -D ${branch} && npm install`
 
 /**
- * The latest commit of the starter that the product contains. A product without the starter's history, for example from a ZIP
- * file, is recognized by the hash of the files that it began with (`tree`).
+ * The latest commit of the starter that the product contains. For a product without the starter's history, for example from a ZIP
+ * file, the hash of its initial files (`tree`) identifies it.
  */
 function baseOf(theirs: string, tree: string, source: string): string {
   const commits = git('log', '--format=%T %H', theirs).split('\n')
@@ -34,7 +34,7 @@ function baseOf(theirs: string, tree: string, source: string): string {
   throw new Error(`${source} is not the starter, or that version is older than yours. Nothing was changed.`)
 }
 
-/** The new entries of the changelog, without those that begin with the name of an absent feature. */
+/** The new entries of the changelog, except those that begin with the name of an absent feature. */
 function changelogOf(base: string, theirs: string, absent: readonly string[]): string[] {
   const known = git('show', `${base}:CHANGELOG.md`)
   const ofAbsent = new RegExp(`^- (Breaking: )?(${absent.join('|')}): `)
@@ -43,7 +43,7 @@ function changelogOf(base: string, theirs: string, absent: readonly string[]): s
   return [...new Set(news)].flatMap((entry) => entry.split('\n'))
 }
 
-/** Merges the starter without committing. What the product has deleted, or has as its own, stays so. Returns the files in conflict. */
+/** Merges the starter without committing. Keeps files that the product deleted or owns as they are. Returns the conflicts. */
 function merge(base: string, theirs: string): string[] {
   const ours = filesOf('HEAD')
   const history = ['--strategy=ours', '--allow-unrelated-histories', '-m', "The starter's history"]
@@ -56,8 +56,8 @@ function merge(base: string, theirs: string): string[] {
 }
 
 /**
- * Leaves out new files in folders that the product has deleted, of features that are not wanted, and with imports that the product
- * lacks. Takes the wanted features, with what they import.
+ * Leaves out new files of unwanted features, in folders that the product has deleted, or with imports that the product lacks. Adds
+ * the wanted features with the files that they import.
  */
 function select(base: string, theirs: string, wanted: readonly string[]): void {
   const [all, ours] = [filesOf(theirs), removal.foldersOf(filesOf('HEAD'))]
@@ -80,7 +80,7 @@ function select(base: string, theirs: string, wanted: readonly string[]): void {
     broken = added.filter((file) => removal.missingImports(product, file).length > 0)
 }
 
-/** Writes the merged package.json, with each package that the merged code imports. `source`: where the next update comes from. */
+/** Writes the merged package.json, with each package that the merged code imports. `source`: the source of the next update. */
 function writeMerged(base: string, theirs: Manifest, source: string, wanted: readonly string[]): void {
   const ours = readManifest(product)
   writeManifest(product, mergeKeys(manifestOf(base), ours, theirs))

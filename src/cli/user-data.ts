@@ -1,4 +1,4 @@
-/** Exports and deletes what the app keeps about a user, wherever it is. */
+/** Exports and deletes all data of a user. */
 import { Argument, InvalidArgumentError } from 'commander'
 import { connectionKind, isEncrypted, parseJson, type Revocation } from '../connect/index.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -7,7 +7,7 @@ import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/pages/connection-view.ts'
 import { isUserId } from '../web/sign-in/user.ts'
 
-/** The argument of a command on one user. The app's own records, which have other owners, are out of its reach. */
+/** The argument of a command for a user. It excludes the app's own records, which have other owners. */
 export const userArgument = () =>
   new Argument('<user>').argParser((id: string) => {
     if (isUserId(id)) return id
@@ -21,8 +21,8 @@ export const CONSENT: Record<Revocation, string> = {
 }
 
 /**
- * Returns everything that the sign-in, the core and each feature keep about a user, without tokens, passwords, the content of files,
- * and encrypted values, which only the app can use. Throws an error if nothing is kept.
+ * Returns all data that the sign-in, the core and each feature keep about a user. Leaves out tokens, passwords, the content of
+ * files, and encrypted values, which only the app can use. Throws an error if there is no data.
  */
 export async function exportUser({ config, store, connect, signIn, deps }: Dependencies, userId: string) {
   const connections = (await connect.vault.list(userId)).map(connectionView)
@@ -44,9 +44,8 @@ export async function exportUser({ config, store, connect, signIn, deps }: Depen
 }
 
 /**
- * Ends the consents of a user, and deletes everything that is kept about the user. Without `yes`, only throws an error that says
- * what would be deleted. Throws the errors of `exportUser`, but only after the deletion, because what cannot be exported must be
- * deleted too.
+ * Ends a user's consents, and deletes all data about the user. Without `yes`, only throws an error that lists the data to delete.
+ * Throws the errors of `exportUser` only after the deletion, because data that can't be exported must also be deleted.
  */
 export async function deleteUser(
   app: Dependencies,
@@ -62,7 +61,7 @@ export async function deleteUser(
     )
   }
   await kept.catch(() => {})
-  // This comes first, so that the user cannot sign in and store more.
+  // This comes first, so that the user cannot sign in and store more data.
   await signIn.deleteUser(userId)
   await sessionStore.endAll(userId)
   for (const { bxcontext } of await connect.vault.list(userId)) {
@@ -71,9 +70,9 @@ export async function deleteUser(
   }
   for (const [name, deleteData] of await loadTools('deleteUser'))
     await deleteData(deps, config.features[name], userId)
-  // A feature that stops writes what it has noted about the events above. So it writes nothing after the deletion.
+  // Stopping a feature writes its notes on the events above, so that it doesn't write them after the deletion.
   for (const part of parts) await part.stop?.()
-  // The user may have signed in while this ran, and the list of sessions is deleted next.
+  // The user may have signed in while this ran, and the next step deletes the list of sessions.
   await sessionStore.endAll(userId)
   for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept

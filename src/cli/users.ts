@@ -1,4 +1,4 @@
-/** `npm run users -- COMMAND`: signs a user out, and exports or deletes their data, for administration and data-protection requests. */
+/** `npm run users -- COMMAND`: signs a user out, or exports or deletes their data, for example for a data-protection request. */
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
 import type { Dependencies } from '../dependencies.ts'
@@ -7,7 +7,7 @@ import { print, printJson, toJson } from '../runtime/print.ts'
 import { deleteUser, exportUser, userArgument } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
-/** Writes what is kept about a user, to a file or the output. */
+/** Writes a user's data to a file or to standard output. */
 async function writeUser(app: Dependencies, userId: string, file?: string): Promise<void> {
   const exported = { userId, exportedAt: new Date().toISOString(), ...(await exportUser(app, userId)) }
   if (file === undefined) return printJson(exported)

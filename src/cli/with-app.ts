@@ -17,7 +17,7 @@ async function settingsOfApp(): Promise<NodeJS.ProcessEnv> {
   return demoEnv(process.env, await sandboxSettings(process.env))
 }
 
-/** Runs the work of a command with the app's store and vault, and closes them. Prints an error and then ends the process. */
+/** Runs a command's work with the app's store and vault, and closes them. If it fails, prints the error and ends the process. */
 export async function withApp(work: (app: Dependencies) => Promise<void>): Promise<void> {
   try {
     const features = await loadFeatures()

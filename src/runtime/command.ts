@@ -12,7 +12,7 @@ class OurCommand extends Command {
     return super.parseAsync().catch(fail)
   }
 
-  /** Without `--`, npm takes options for its own, and puts them into the environment. */
+  /** Without `--`, npm takes the options for itself, and puts them into the environment. */
   #failIfKeptByNpm(): void {
     const options = [this, ...this.commands].flatMap((command) => command.options)
     const kept = options.find(({ long }) => {
@@ -25,8 +25,8 @@ class OurCommand extends Command {
 }
 
 /**
- * Creates a command. `call`: what starts it, such as `npm run backup --` or `npm run feature -- NAME COMMAND`. Prints its help
- * with `--help` and after invalid arguments. If its action throws, `parseAsync` prints the message and exits with 1.
+ * Creates a command. `call`: how to start it, such as `npm run backup --` or `npm run feature -- NAME COMMAND`. It prints its help
+ * for `--help` and after invalid arguments. If its action throws, `parseAsync` prints the message and exits with 1.
  */
 export function createCommand(call: string, description: string): Command {
   return new OurCommand(call)

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
 import { inRedis, inStore, SessionStore } from '../web/sign-in/session-store.ts'
 
-/** Opens the configured store, in which the sessions are too. */
+/** Opens the configured store, which also keeps the sessions. */
 export async function createStore(
   { redisUrls, dataDir }: { redisUrls: readonly string[]; dataDir: string },
   log: Logger,

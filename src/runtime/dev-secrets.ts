@@ -13,7 +13,7 @@ export function newSecrets() {
   }
 }
 
-/** What decides whether there are generated secrets, and where. */
+/** The settings that decide whether there are generated secrets, and where. */
 const secretsPlace = (env: Environment) =>
   z.object({
     environment: generalSettings().shape.environment,
@@ -22,7 +22,7 @@ const secretsPlace = (env: Environment) =>
 
 /**
  * Returns the environment, with generated secrets for development if it has none. Production is left unchanged. Throws a
- * `ConfigError` if `NODE_ENV` or `DATA_DIR` is wrong: other settings would only seem to be missing.
+ * `ConfigError` if `NODE_ENV` or `DATA_DIR` is wrong, because then the secrets would only seem to be missing.
  */
 export function withDevelopmentSecrets(env: Environment): Environment {
   const { environment, dataDir } = readSettings(env, secretsPlace)
@@ -37,7 +37,7 @@ export function withDevelopmentSecrets(env: Environment): Environment {
 }
 
 /**
- * Secrets for development, generated at the first start and stored in `dataDir`, readable only by this user, so that
+ * Secrets for development. The first start generates them and stores them in `dataDir`, readable only by this user, so that
  * sessions and connections survive restarts. Throws a one-line error that names `DATA_DIR`.
  */
 function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {

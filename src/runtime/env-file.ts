@@ -1,6 +1,7 @@
 /**
- * Loads `.env` if it exists, and lets the platform's addresses follow `SANDBOX_PORT`. Import this module first. Prints nothing,
- * since cron mails any output, unless the file cannot be read: then the program ends. A command with `--demo` uses the settings of `npm run demo`.
+ * Loads `.env` if it exists, and derives the platform's addresses from `SANDBOX_PORT` if necessary. Import this module first. If it
+ * can't read the file, it ends the program with a message. Otherwise it prints no output, which cron would email. A command with
+ * `--demo` uses the settings of `npm run demo`.
  */
 import { loadEnvFile, missingSandboxEnv } from './load-env-file.ts'
 import { printError } from './print.ts'

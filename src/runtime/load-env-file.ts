@@ -4,10 +4,10 @@ import { browserUrl, localUrl } from '../settings/fields.ts'
 import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
- * Loads `.env`, if there is one, into the environment, whose own values take precedence. The `demo` takes only the ports from it,
- * unless `.env` is for the sandbox, and keeps data of its own in any case. So the sandbox never gets the secrets of another
- * platform, and the demo never changes the data of a product. Returns all names that were read, including those that the
- * environment overrides. Throws an error of one line if the file is in UTF-16.
+ * Loads `.env`, if it exists, into the environment, whose own values take precedence. The `demo` takes only the ports from it,
+ * unless `.env` is for the sandbox, and always keeps separate data. So the sandbox never gets the secrets of another platform, and
+ * the demo never changes the data of a product. Returns all names that were read, including those that the environment overrides.
+ * Throws a one-line error if the file is in UTF-16.
  */
 export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
@@ -19,12 +19,12 @@ export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   return read.map(([name]) => name)
 }
 
-/** Has programs use the data of `npm run demo`, unless the environment names a folder. */
+/** Selects the data of `npm run demo`, unless the environment names a folder. */
 export function useDemoData(): void {
   if (!givenOf(process.env).DATA_DIR) process.env.DATA_DIR = '.demo'
 }
 
-/** The settings apart from those that say where data is, and how it is encrypted. */
+/** The settings without the location of the data and its encryption keys. */
 function withoutStore({ DATA_DIR: _, REDIS_URL: __, TOKEN_ENCRYPTION_KEYS: ___, ...rest }: Environment) {
   return rest
 }
@@ -32,15 +32,15 @@ function withoutStore({ DATA_DIR: _, REDIS_URL: __, TOKEN_ENCRYPTION_KEYS: ___, 
 function readEnvFile() {
   if (!existsSync('.env')) return {}
   const bytes = readFileSync('.env')
-  // PowerShell and Notepad write it. No text of a UTF-8 file has such a byte.
+  // PowerShell and Notepad may write UTF-16. A UTF-8 text does not contain this byte.
   if (bytes.includes(0)) throw new Error('.env is in UTF-16: save it as UTF-8')
-  // Editors on Windows begin a file with a byte order mark, which would become part of the first name.
+  // Editors on Windows may begin a file with a byte order mark, which would become part of the first name.
   return parseEnv(bytes.toString('utf8').replace(/^\uFEFF/, ''))
 }
 
 /**
- * The variables with which an app uses the sandbox on this machine, wherever browsers reach it. The sandbox itself is not
- * imported, since production has none.
+ * The variables with which an app uses the sandbox on this machine, at any public address. This file doesn't import the sandbox,
+ * because production doesn't contain it.
  */
 export function sandboxEnv(env: Environment) {
   const { SANDBOX_PORT: port = 4400, SANDBOX_URL, PLATFORM_INTERNAL_URLS: others, ...given } = givenOf(env)
@@ -56,8 +56,8 @@ export function sandboxEnv(env: Environment) {
 }
 
 /**
- * Outside production, an app that has `SANDBOX_PORT` and none of the platform's addresses uses the sandbox at this port. Returns
- * the variables to add.
+ * Outside production, an app with `SANDBOX_PORT` but without any platform address uses the sandbox at this port. Returns the
+ * variables to add.
  */
 export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof sandboxEnv>> {
   const { SANDBOX_PORT: port, NODE_ENV, ...given } = givenOf(env)
@@ -66,8 +66,8 @@ export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof s
 }
 
 /**
- * Whether no platform is set, except perhaps the addresses of the sandbox, and this is not production. If so, commands work on the
- * data of `npm run demo`.
+ * Whether this is not production, and no platform is set except perhaps the sandbox's addresses. If so, commands use the data of
+ * `npm run demo`.
  */
 export function isForDemo(env: Environment): boolean {
   const given = givenOf(env)

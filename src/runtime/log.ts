@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import { requestContext } from '../connect/index.ts'
 
 /**
- * Creates the logger, which writes each JSON line to standard output at once, so that none is lost when the process ends. The
- * app logs selected fields only; redaction is a safeguard in case a whole object is logged.
+ * Creates the logger. It writes each JSON line to standard output immediately, so that no line is lost when the process ends. The
+ * app logs selected fields only. Redaction is a safeguard in case code logs a whole object.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   return pino(
@@ -20,7 +20,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
-/** If the disk is full, or the pipe is closed, only lines are lost. */
+/** If the disk is full or the pipe is closed, lines are lost, but the app keeps running. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true, maxLength: 1_000_000 })
   return output.on('error', () => {})

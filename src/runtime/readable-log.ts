@@ -1,6 +1,6 @@
 import pretty, { type PrettyStream } from 'pino-pretty'
 
-/** The log as lines for people, for `npm run demo` and `npm run dev`: the time, what happened, and the fields that matter. */
+/** A human-readable log for `npm run demo` and `npm run dev`: the time, the message, and the important fields. */
 export const readableLog = (): PrettyStream =>
   pretty({
     sync: true,

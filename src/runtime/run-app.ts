@@ -17,7 +17,7 @@ export function configOf(env: NodeJS.ProcessEnv, features: readonly NamedFeature
 }
 
 /**
- * Starts the app; resolves when it is listening. With the demo sign-in, it accepts only local connections unless
+ * Starts the app, and resolves when it is listening. With the demo sign-in, it accepts only local connections unless
  * `DEMO_ALLOW_REMOTE` is true. Throws a one-line error that names the setting to change.
  */
 export async function start(
@@ -27,7 +27,7 @@ export async function start(
 ): Promise<{ hasDemoSignIn: boolean; close(): Promise<void> }> {
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
-  // Requests that arrive before Redis is connected would fail. If it takes longer than 2 s, the app starts anyway.
+  // Requests before Redis is connected would fail, so wait for it. After 2 s, the app starts anyway.
   await ready(dependencies.store).catch(() => {})
   const server = await listen(createApp(dependencies), {
     port: config.port,

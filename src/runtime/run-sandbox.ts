@@ -20,7 +20,7 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
     sandboxAddressSettings(given).extend(serverSettings(given).shape),
   )
   const { sandboxPort: port, sandboxUrl: url = browserUrl(given, port), baseUrl: appUrl } = settings
-  // The address at which the sandbox calls the app. The address in a Codespace is for browsers only.
+  // The address at which the sandbox calls the app. The address of a Codespace is only for browsers.
   const calledAt = given.BASE_URL ? appUrl : localUrl(given, settings.port)
   const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
@@ -73,7 +73,7 @@ export async function openSandbox(settings: SandboxSettings) {
         redirectUrls: [...redirectUrls(appUrl)],
       },
     ],
-    // The number is the schema version; files of older versions are left unchanged.
+    // The number is the version of the schema. Files of other versions stay unchanged.
     file: join(dataDir, 'sandbox-3.sqlite'),
     simulated,
     features,

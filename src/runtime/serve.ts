@@ -3,7 +3,7 @@ import { createServer as createPort } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { printError } from './print.ts'
 
-/** How long requests in flight may take to finish after a stop signal, in ms. */
+/** How long requests in flight may take after a stop signal, in ms. */
 export const GRACE_MS = 10_000
 
 export interface ListenOptions {
@@ -13,31 +13,31 @@ export interface ListenOptions {
   /** The environment variable of the port, for error messages. */
   variable: string
   /**
-   * If set, accepts only local connections to localhost or one of these host names. Protects a demo, which anyone can
-   * sign in to, against access from the network, through a proxy or tunnel, and by DNS rebinding.
+   * If set, accepts only local connections to localhost or one of these host names. This protects a demo, in which anyone can sign
+   * in, against access from the network, through a proxy or tunnel, and by DNS rebinding.
    */
   localOnly?: string[] | undefined
 }
 
 export interface Listening {
   /**
-   * Closes the port, answers what arrives on open connections within a second, with `Connection: close`, lets requests finish, and
-   * closes the remaining connections after `graceMs`.
+   * Closes the port. For another second, still answers requests on open connections, with `Connection: close`. Lets requests
+   * finish, and closes the remaining connections after `graceMs`.
    */
   stop(graceMs: number): Promise<void>
 }
 
-/** How long an idle connection stays open, in ms: longer than proxies keep one (nginx: 60 s; Google's load balancers: 600 s). */
+/** How long an idle connection stays open, in ms: longer than in proxies (nginx: 60 s; Google's load balancers: 600 s). */
 export const KEEP_ALIVE_MS = 650_000
-/** How large the headers of a request may be, in bytes. A code of 16,384 characters in its address must fit. */
+/** The largest headers of a request, in bytes. An address with a code of 16,384 characters must fit. */
 export const MAX_HEADER_BYTES = 32_768
-/** How long the headers of a request may take, in ms. */
+/** How long the headers of a request may take to arrive, in ms. */
 const HEADERS_MS = 15_000
-/** How long a whole request may take, in ms: the largest upload over a slow line. */
+/** How long a whole request may take to arrive, in ms: enough for the largest upload over a slow line. */
 const REQUEST_MS = 900_000
-/** How many requests a connection carries, as nginx does by default. */
+/** The most requests per connection, as in nginx by default. */
 const MAX_REQUESTS = 1_000
-/** How long idle connections stay open after the port was closed, in ms: a proxy may be sending a request on one. */
+/** How long idle connections stay open after the port is closed, in ms, because a proxy may be sending a request. */
 const LAST_REQUEST_MS = 1_000
 
 const REMOTE =
@@ -49,7 +49,7 @@ const FORWARDED =
 /** Starts an HTTP server. Throws a one-line error that names the setting to change if the port cannot be opened. */
 export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
   const { port, host, localOnly } = options
-  // Node counts the time for headers from the start of a request, so it does not end a connection between two requests.
+  // Node measures the time for headers from the start of a request, so this does not end an idle connection.
   const server = createServer({
     requestTimeout: REQUEST_MS,
     headersTimeout: HEADERS_MS,
@@ -57,7 +57,7 @@ export function listen(handler: RequestListener, options: ListenOptions): Promis
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
   server.maxRequestsPerSocket = MAX_REQUESTS
-  // The port is a server of its own, since `close` of an HTTP server also ends idle connections.
+  // The port is a separate server, because `close` of an HTTP server also ends idle connections.
   const openPort = createPort()
   let stopping = false
   server.on('request', (req, res) => {
@@ -108,11 +108,11 @@ function listenProblem(code: string | undefined, { port, host, variable }: Liste
   }
 }
 
-/** Within this time, in ms, a second signal counts as the first one: after Ctrl-C in a terminal, npm passes on a copy. */
+/** A second signal within this time, in ms, is ignored, because npm passes on a copy of Ctrl-C. */
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * Runs `work` on the first SIGINT or SIGTERM, then exits. A signal more than a second later exits immediately. `now`: a clock
+ * Runs `work` on the first SIGINT or SIGTERM, and then exits. A signal more than a second later exits immediately. `now`: a clock
  * in ms.
  */
 export function onStopSignal(work: () => Promise<void>, now = () => performance.now()): void {

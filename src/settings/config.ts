@@ -1,6 +1,6 @@
 /**
- * The settings of the core. Those of a feature are in its own `settings.ts`. Each has a description, from which
- * `npm run docs` writes docs/configuration.md and .env.example.
+ * The settings of the core. A feature's settings are in its own `settings.ts`. `npm run docs` writes their descriptions to
+ * docs/configuration.md and .env.example.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -54,7 +54,7 @@ export const serverSettings = (env: Environment) =>
         "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port, or its address in a GitHub Codespace.",
       example: 'https://app.example.com',
     }),
-    // In a GitHub Codespace, its proxy is in front of each port.
+    // A GitHub Codespace has a proxy in front of each port.
     trustProxy: field.wholeNumber({ min: 0, max: 9, default: env.CODESPACE_NAME ? 1 : 0 }).meta({
       variable: 'TRUST_PROXY',
       description:
@@ -95,13 +95,13 @@ export const sessionSettings = (env: Environment) =>
       }),
   })
 
-/** Sign-in by OpenID Connect; null: the app has the demo's sign-in or your own. */
+/** Sign-in with OpenID Connect; null: the app uses the demo's sign-in or your own. */
 export function oidcSettings(env: Environment) {
   const hint = 'your sign-in service names it'
   const needed = env.OIDC_ISSUER ? field.required(hint) : z.string().default('')
   return z
     .object({
-      // Every character of an issuer counts, even a closing slash (OpenID Connect Discovery 1.0, section 4.3).
+      // Every character of an issuer matters, even a closing slash (OpenID Connect Discovery 1.0, section 4.3).
       issuer: field
         .httpAddress({ hint, env, parts: ['a path'] })
         .optional()
@@ -129,7 +129,7 @@ export function oidcSettings(env: Environment) {
     .transform(({ issuer, ...client }) => (issuer === undefined ? null : { issuer, ...client }))
 }
 
-/** Refuses to start with two ways to sign in, and in production with the demo's. */
+/** Refuses to start with two kinds of sign-in, and in production with the demo's sign-in. */
 function signInRule(env: Environment, hasOwn: boolean): z.ZodType {
   if (hasOwn)
     return z
@@ -219,7 +219,7 @@ const proxies = (env: Environment) =>
       }),
       noProxy: field
         .list()
-        // The sandbox runs on this machine.
+        // Local addresses, because the sandbox runs on this machine.
         .transform((hosts) => [env.no_proxy ?? hosts, 'localhost', '127.0.0.1', '::1'].join(','))
         .meta({
           variable: 'NO_PROXY',
@@ -294,7 +294,7 @@ const protocol = (env: Environment) => ({
       description:
         'How token requests carry the client id and the secret: in the body (`client_secret_post`) or in an `Authorization` header (`client_secret_basic`).',
     }),
-  // RFC 7009 section 2: it may have a query.
+  // It may have a query (RFC 7009 section 2).
   revocationUrl: field
     .httpAddress({ hint: '', env, parts: ['a path', 'a query'] })
     .optional()
@@ -321,7 +321,7 @@ export const sandboxAddressSettings = (env: Environment) =>
       description: 'The port that the sandbox listens on.',
       sandbox: '4400',
     }),
-    /** Undefined for an app whose platform is not the sandbox. The sandbox itself then uses `browserUrl`. */
+    /** Undefined if the app's platform is not the sandbox. If it is unset, the sandbox itself uses `browserUrl`. */
     sandboxUrl: field
       .baseAddress({ hint: '', env, parts: [] })
       .optional()
@@ -334,7 +334,7 @@ export const sandboxAddressSettings = (env: Environment) =>
       }),
   })
 
-/** The settings of the core. A program that needs less reads some of these groups, with `readSettings`. */
+/** The settings of the core. A program that needs fewer settings reads single groups with `readSettings`. */
 export const coreSettings = (env: Environment) =>
   z.object({
     ...generalSettings().shape,
@@ -355,14 +355,14 @@ export type Config = ReturnType<typeof readConfig>
 export type FeatureSettings = Readonly<Record<string, SettingsGroup>>
 
 export interface ReadOptions {
-  /** Whether the sign-in is your own: it is the only way to sign in, and the demo's must not run in production. */
+  /** Whether the app uses your own sign-in, and so neither OpenID Connect nor the demo's sign-in. */
   hasOwnSignIn: boolean
   features?: FeatureSettings
-  /** The scopes to ask for if `PLATFORM_SCOPES` is not set. */
+  /** The scopes to request if `PLATFORM_SCOPES` is not set. */
   scopes?: readonly string[]
 }
 
-/** Reads the settings of the whole app: the core's and the features'. Throws a `ConfigError` with every problem. */
+/** Reads all settings of the app: the core's and the features'. Throws a `ConfigError` with every problem. */
 export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scopes = [] }: ReadOptions) {
   const { platform, ...config } = readSettings(env, (given) =>
     coreSettings(given).extend({
@@ -387,20 +387,20 @@ export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scop
 }
 
 /**
- * What is wrong with `TRUST_PROXY`, or undefined. Each program speaks http, so an https `BASE_URL` shows that a proxy is in front of it.
+ * The problem with `TRUST_PROXY`, or undefined. The app listens on http, so an https `BASE_URL` means that it is behind a proxy.
  */
 export const proxyProblem = ({ baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>) =>
   trustProxy === 0 && baseUrl.startsWith('https:')
     ? 'it is 0, so X-Forwarded-For does not count, but BASE_URL is https, so a proxy is in front of the app. Set the number of proxies'
     : undefined
 
-/** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, and Docker Compose. */
+/** Names that may be in `.env` but aren't settings of the app: those of Node, OpenTelemetry and Docker Compose. */
 const OF_OTHERS = /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME)$/
-/** If a value in `.env` continues on the next line, a part of a secret may look like a name. Only texts of this form are printed. */
+/** If a value in `.env` continues on the next line, a part of a secret may look like a name. So only print this form. */
 const A_NAME = /^[A-Z][A-Z\d_]{0,39}$/
 
 /**
- * The variables that look like settings but are none, such as a misspelled `PLATFORM_SCOPE`: any name in `.env`, and those of the
+ * Variables that look like settings but aren't, such as a misspelled `PLATFORM_SCOPE`: any name in `.env`, and names in the
  * environment that begin with `PLATFORM_` or `OIDC_`.
  */
 export function unknownSettings(
@@ -481,7 +481,7 @@ function isRedisUrl(text: string): boolean {
 
 const isPrivate = (url: URL) => url.protocol.startsWith('rediss') || field.isLoopback(url)
 
-/** The names of scopes are those of RFC 6749, appendix A.4. */
+/** Scopes have the characters of RFC 6749, appendix A.4. */
 export const scopes = () =>
   z
     .string()

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import * as z from 'zod'
 import type { Environment } from './read.ts'
 
-/** A limit of requests in a window. */
+/** The most requests in a time window. */
 export interface RateLimit {
   limit: number
   windowMs: number
@@ -11,7 +11,7 @@ export interface RateLimit {
 
 export const isProduction = (env: Environment): boolean => env.NODE_ENV === 'production'
 
-/** A required text; `hint` tells where to get it. */
+/** A required text. `hint`: where to get it. */
 export const required = (hint: string) => z.string(`is required (${hint})`)
 
 /** A client id or a client secret: visible ASCII and spaces (RFC 6749, appendices A.1 and A.2). */
@@ -21,10 +21,10 @@ export const ofClient = <T extends z.ZodType<string>>(text: T) =>
     'has a character that is not ASCII, such as a typographic quote: copy it again, without quotes',
   )
 
-/** Text of a certain form. */
+/** Text that matches `form`. */
 export const pattern = (form: RegExp, rule: string) => z.string().regex(form, rule)
 
-// Defaults are texts, as people type them: `npm run docs` prints them.
+// Defaults are texts, as people type them, because `npm run docs` prints them.
 export const flag = (fallback: boolean) =>
   z
     .enum(['true', 'false'], 'must be true or false')
@@ -41,11 +41,11 @@ function numberBetween(min: number, max: number) {
     .refine((value) => value >= min && value <= max, rule)
 }
 
-/** A whole number; at most 7 digits. */
+/** A whole number of at most 7 digits. */
 export const wholeNumber = ({ min, max, default: fallback }: { min: number; max: number; default: number }) =>
   numberBetween(min, max).prefault(String(fallback))
 
-/** A port; unset: none. */
+/** A port, or undefined if unset. */
 export const optionalPort = () => numberBetween(1, 65_535).optional()
 
 type Duration = `${number}${'s' | 'm' | 'h' | 'd'}`
@@ -61,7 +61,7 @@ export function duration({ min, max }: { min: Duration; max: Duration }) {
     .refine((ms) => ms >= milliseconds(min) && ms <= milliseconds(max), rule)
 }
 
-/** Values separated by commas; without any, an empty list. */
+/** Values separated by commas; an empty list if unset. */
 export const list = () =>
   z
     .string()
@@ -73,11 +73,11 @@ export const list = () =>
         .filter(Boolean),
     )
 
-/** A list of one value or more. */
+/** A list of at least one value. */
 export const requiredList = (hint: string) =>
   list().refine((parts) => parts.length > 0, `is required (${hint})`)
 
-/** What an address may have besides its host and port. */
+/** The parts that an address may have besides its host and port. */
 type AddressPart = 'a path' | 'a query' | 'a #'
 
 interface AddressOptions {
@@ -86,7 +86,7 @@ interface AddressOptions {
   parts: readonly AddressPart[]
 }
 
-/** An http or https address, which is used as it is typed. In production it has to be https, except on this machine. */
+/** An http or https address, used exactly as typed. In production, it must be https, except on this machine. */
 export function httpAddress({ hint, env, parts }: AddressOptions) {
   return required(hint).superRefine((text, ctx) => {
     const url = URL.parse(text)
@@ -106,7 +106,7 @@ export function httpAddress({ hint, env, parts }: AddressOptions) {
   })
 }
 
-/** The address that paths are appended to: a closing slash makes no difference. */
+/** An address to append paths to. A closing slash makes no difference. */
 export const baseAddress = (options: AddressOptions) =>
   httpAddress(options).transform((text) => {
     const { origin, pathname } = new URL(text)
@@ -123,13 +123,13 @@ export function originPairs(env: Environment) {
     .transform((pairs): Readonly<Record<string, string>> => Object.fromEntries(pairs))
 }
 
-/** Where browsers reach a port of this machine, which may be a GitHub Codespace. */
+/** The address at which browsers reach a port of this machine, which may be a GitHub Codespace. */
 export function browserUrl(env: Environment, port: string | number): string {
   const { CODESPACE_NAME: name, GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN: domain = 'app.github.dev' } = env
   return name === undefined ? `http://localhost:${port}` : `https://${name}-${port}.${domain}`
 }
 
-/** Where programs of this machine reach one of its ports: on `HOST`, if that is one address. */
+/** The address at which programs on this machine reach one of its ports: at `HOST`, if that is a single address. */
 export function localUrl({ HOST = '::' }: Environment, port: string | number): string {
   const host = isIP(HOST) === 6 ? `[${HOST}]` : HOST
   return `http://${['[::]', '0.0.0.0'].includes(host) ? 'localhost' : host}:${port}`
@@ -142,7 +142,7 @@ export function isWeak(secret: string, minLength: number, minDistinct = 0): bool
   return secret.length < minLength || new Set(codes).size < minDistinct || new Set(steps).size < minDistinct
 }
 
-/** Whether a secret is one of those in `.env.example`, where everybody can read them. */
+/** Whether a secret comes from the public `.env.example`. */
 export const isSandboxSecret = (secret: string): boolean => secret.startsWith('sandbox-')
 
 export const isLoopback = ({ hostname }: URL): boolean =>

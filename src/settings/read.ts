@@ -4,7 +4,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** The environment variable that a setting is read from. */
     variable?: string
-    /** What `.env.example` shows in a comment. */
+    /** The example that `.env.example` shows in a comment. */
     example?: string
     /** The value that works with `npm run sandbox`. */
     sandbox?: string
@@ -14,17 +14,17 @@ declare module 'zod' {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The settings of one part of the core or of one feature. A group is an object schema, which may contain others and may end with
- * `transform`. A setting reads the text of its variable and may depend on the others in `env`, for example on `NODE_ENV`. Each
- * setting ends with `.meta`, which names its `variable`, and has the `description` that `npm run docs` writes to
- * docs/configuration.md and .env.example.
+ * The settings of one part of the core or of one feature. A group is an object schema, which may contain other groups and may end
+ * with `transform`. A setting reads the text of its variable and may depend on other variables in `env`, such as `NODE_ENV`. Each
+ * setting ends with `.meta`, which has its `variable` and its `description`. `npm run docs` writes these to docs/configuration.md
+ * and .env.example.
  */
 export type SettingsGroup<T = unknown> = (env: Environment) => z.ZodType<T>
 
-/** The value that a group is read as. */
+/** The result of reading a group. */
 export type SettingsOf<G extends SettingsGroup> = z.output<ReturnType<G>>
 
-/** The settings are not valid; `problems` has one line for each problem, starting with the variable's name. */
+/** The settings are not valid. `problems` has one line for each problem, starting with the variable's name. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -38,7 +38,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The variables that are set, without white space around them: a blank one counts as unset. */
+/** The variables that are set, without surrounding white space. A blank variable counts as unset. */
 export const givenOf = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]))
 
@@ -49,7 +49,7 @@ export const givenOf = (env: Environment): Environment =>
 export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
   const given = givenOf(env)
   const schema = group(given)
-  // Two groups may report the same problem of a variable that both read.
+  // Two groups that read the same variable may report the same problem.
   const problems = new Set<string>()
   for (const [variable, field] of variablesOf(schema)) {
     if (/^(["']).*\1$/s.test(given[variable] ?? ''))
@@ -67,13 +67,13 @@ export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
   return schema.parse(textsOf(schema, given))
 }
 
-/** The settings of a group, those of nested objects included, each with its variable. */
+/** The settings of a group, including those of nested objects, each with its variable. */
 export const variablesOf = (schema: z.core.$ZodType): (readonly [variable: string, z.core.$ZodType])[] =>
   Object.entries(shapeOf(schema) ?? {}).flatMap(([key, field]) =>
     shapeOf(field) ? variablesOf(field) : [[variableOf(field, key), field] as const],
   )
 
-/** The fields of an object, also of one that is transformed; null for a setting. */
+/** The fields of an object, or of a transformed object; null for a setting. */
 function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | null {
   if (schema instanceof z.ZodObject) return schema.shape
   return schema instanceof z.ZodPipe ? shapeOf(schema.in) : null

@@ -1,9 +1,9 @@
 /**
- * Everything of the app that a feature imports, besides the entries of the core. Nothing is removed from it within a major
- * version (docs/upgrading.md), so it has only what features use.
+ * Everything of the app that a feature may import, besides the entries of the core. A major version never removes an export
+ * (docs/upgrading.md), so this file exports only the parts that features use.
  */
 
-// What a feature is, and its settings.
+// The definition of a feature, and its settings.
 
 export type { Config } from '../settings/config.ts'
 export * as field from '../settings/fields.ts'
@@ -21,14 +21,14 @@ export type {
   Tools,
 } from './feature.ts'
 
-// Who is asking, and about which connection.
+// The user and the connection of a request.
 
 export { connectionRef } from './pages/connection-guard.ts'
 export { type ConnectionJson, nameOf } from './pages/connection-view.ts'
 export { isCustomerView, showDeveloperPages } from './pages/customer-view.ts'
 export { currentUser, requireUser, signIn, type User } from './sign-in/user.ts'
 
-// An answer, as a page or as JSON, and what is wrong with a request.
+// Answers as a page or as JSON, and errors of a request.
 
 export { format } from './pages/format.ts'
 export { sendVersion } from './pages/live.ts'
@@ -40,12 +40,12 @@ export { rejectForm } from './requests/rejected-form.ts'
 export { sendPageOrJson, sendResultOrRedirect, wantsJson } from './requests/respond.ts'
 export { texts as webTexts } from './texts.ts'
 
-// Lists of the platform, page by page.
+// Paged lists of the platform.
 
 export { listPages } from './pages/list-pages.ts'
 export { type ListFields, pageQuery } from './pages/paging.ts'
 
-// For a command of a feature, and for a server of its own.
+// For a feature's command with a server of its own.
 
 export { healthRoutes, readiness } from './requests/health.ts'
 export { recordFailure } from './requests/problem.ts'

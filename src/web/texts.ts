@@ -1,31 +1,31 @@
 /**
- * What users read on the pages of `src/web`, by code. Change the tone here, or translate it. Each feature with pages for users
- * has a file like this one, and so have the folders that features share. Pages for developers have none.
+ * The texts for users on the pages of `src/web`. Change the tone here, or translate them. Each feature with pages for users has
+ * such a file, and so do the folders that features share. Pages for developers don't.
  */
 import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
 import { type ConnectionState, platform, type Revocation } from '../connect/index.ts'
 import { isolated } from './bidi.ts'
 
-/** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
+/** The language of the texts (BCP 47), also for formatting numbers, dates and lists. */
 const LANGUAGE = 'en-AU'
 
-/** What users read about an error. */
+/** The texts for users about an error. */
 export interface ErrorText {
   title: string
   detail: string
 }
 
-/** The name of this app, wherever pages and emails show it. */
+/** The name of this app on pages and in emails. */
 const APP_NAME = 'Connect Starter'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
-/** The detail begins with the title, so that it can stand alone. */
+/** The detail begins with the title, so that it also makes sense alone. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
-/** What an app can do with each scope, in the words of the platform's consent page. */
+/** The permission of each scope, in the words of the platform's consent page. */
 const PERMISSIONS: Record<string, string> = {
   [platform.scopes.catalogues]: 'See and update your catalogues and their prices',
   [platform.scopes.leads]: 'See your leads and create new ones',
 }
-/** What a connection is for. */
+/** The purpose of a connection. */
 const purpose = (scopes: readonly string[]) =>
   `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password isn't shared, and you can end access at any time.`
 /** A connect flow that failed. */
@@ -61,7 +61,7 @@ export const texts = {
     account: 'Account',
     connections: 'Connections',
     sandbox: 'Sandbox',
-    /** Opens the links to the pages for developers. */
+    /** The label of the menu with the pages for developers. */
     developers: 'Developers',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
@@ -146,10 +146,10 @@ export const texts = {
     continue: 'Continue',
   },
 
-  /** The page to link to from mails and other sites. */
+  /** The page to link to from emails and other sites. */
   connectPage: {
     reconnect: (name: string) => `Reconnect ${isolated(name)}`,
-    /** For visitors who are signed out. `again`: the link names a business, which only its user is told. */
+    /** For visitors who are signed out. `again`: the link names a business, which only its user may see. */
     signedOut: {
       title: (again: boolean) => `${again ? 'Reconnect' : 'Connect'} your business to ${APP_NAME}`,
       lead: `${APP_NAME} asks for access to your business on the platform. Your password isn't shared, and you can end access at any time.`,
@@ -163,7 +163,7 @@ export const texts = {
         : `You're signed in as ${isolated(user)}, and everyone at ${isolated(team)} will share the connection. Nothing happens until you press the button.`,
   },
 
-  /** For a person who has to ask a colleague to connect the business. `url`: the page to link to. */
+  /** For someone who has to ask a colleague to connect the business. `url`: the page to link to. */
   sendOn: {
     title: "I can't allow this myself",
     lead: 'Send this text to the person who can:',
@@ -178,7 +178,7 @@ export const texts = {
     pageTitle: 'To the platform',
     title: "You're being taken to the platform",
     lead: 'There you log in, and choose the business that this app may use.',
-    /** For a business that is connected already. */
+    /** For a business that is already connected. */
     leadAgain: (name: string) => `There you choose ${isolated(name)}, and allow access again.`,
     continue: 'Continue to the platform',
   },
@@ -202,7 +202,7 @@ export const texts = {
     label: 'Your name for this connection',
     labelHint: 'Leave it empty to use the name that the platform reports.',
     saveLabel: 'Save name',
-    /** Screen readers announce it when it changes. */
+    /** Screen readers announce changes to it. */
     is: (name: string, status: string) => `${name}: ${status}`,
     connectedBy: 'Connected by',
     can: 'This app can',
@@ -251,7 +251,7 @@ export const texts = {
     unreadable: "Can't be read",
   } satisfies Record<ConnectionState, string>,
 
-  /** The state of a connection in a sentence or two. Times are ISO 8601; pages show them in the reader's time zone. */
+  /** The state of a connection in one or two sentences. Times are ISO 8601. Pages show them in the reader's time zone. */
   summary: {
     ready: 'Ready to use.',
     readyUntil: (time: string) =>
@@ -272,7 +272,7 @@ export const texts = {
       `The record of this connection was encrypted with the key "${keyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the business again.`,
   },
 
-  /** What the platform answered when access had ended, for support. */
+  /** The platform's answer that ended access, for support. */
   revocation: {
     invalid_grant:
       'The platform no longer accepts what it granted (invalid_grant), so access has ended there.',
@@ -326,9 +326,9 @@ export const texts = {
     },
   },
 
-  /** The user chose a different business on the platform from the one to reconnect. */
+  /** The user chose another business on the platform than the one to reconnect. */
   mismatch: {
-    /** Instead of a name that is not known yet. */
+    /** Replaces a name that is not known yet. */
     other: 'another business',
     title: (chosen: string) => `Connect ${isolated(chosen)} as well?`,
     lead: (chosen: string, expected: string) =>
@@ -347,11 +347,11 @@ export const texts = {
     sandboxFaults: 'see its faults and latest calls',
     support: 'For support:',
     requestId: 'request ID',
-    /** Instead of the request ID, if a connect flow failed. */
+    /** Replaces the request ID if a connect flow failed. */
     flowId: 'flow ID',
   },
 
-  /** Errors of the core, by code. `platform_unavailable` has its texts in `outages`. */
+  /** Errors of the core, by code. For `platform_unavailable`, see `outages`. */
   coreErrors: {
     not_connected: {
       title: 'Not connected',
@@ -427,7 +427,7 @@ export const texts = {
     },
   } satisfies Record<string, ErrorText>,
 
-  /** Rules for a field of a form. They follow the name of the field, or stand beside it. */
+  /** Rules for a field of a form. They appear after the name of the field, or beside it. */
   rules: {
     empty: 'must not be empty',
     text: 'must be text',
@@ -447,7 +447,7 @@ export const texts = {
     invalid: (field: string, rule: string) => `${field}: ${rule}.`,
   },
 
-  /** The platform gave no usable answer to the last request: for error pages, and for the card of the connection. */
+  /** The platform gave no usable answer to the last request. Error pages and the connection's card show these texts. */
   outages: {
     no_answer: outage("The platform isn't responding", SAFE),
     error: outage('The platform returned an error', SAFE),
@@ -466,7 +466,7 @@ export const texts = {
       "It doesn't renew the access to this business, which may have ended.",
     ),
   } satisfies Record<OutageKind, ErrorText>,
-  /** `seconds`: until the app or the user can try again. */
+  /** `seconds`: the time until the app or the user can try again. */
   tryAgain: (seconds: number) => `Please try again in ${seconds} s.`,
 
   /** A connect flow that failed. */

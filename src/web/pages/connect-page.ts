@@ -9,14 +9,14 @@ import { texts } from '../texts.ts'
 import { connectionView } from './connection-view.ts'
 import type { ConnectionsOptions } from './connections.ts'
 
-/** An empty text counts as a missing one. */
+/** An empty text counts as missing. */
 const querySchema = z.object({ bxcontext: z.union([z.literal(''), platform.bxcontextSchema]).optional() })
 
 /**
- * The page to link to from emails and other sites. It explains its purpose to visitors who are signed out, too, but does not name a
- * business to them, because anyone can write a link. Opening it changes nothing, since mail scanners and browsers open links too.
- * Only its button starts a flow, for the signed-in user. It is mounted at `/`, because traces would show the routes of only one
- * of two parts at `/connect`.
+ * The page to link to from emails and other sites. It also explains its purpose to visitors who are signed out, but doesn't show
+ * them a business's name, because anyone can write a link. Opening it has no effect, because mail scanners and browsers also open
+ * links. Only its button starts a flow, for the signed-in user. It is mounted at `/`, because traces would show the routes of only
+ * one of two parts at `/connect`.
  */
 export const connectPageRoute = ({
   vault,
@@ -33,7 +33,7 @@ export const connectPageRoute = ({
     sendPageOrJson(req, res, {
       view: 'app/connect',
       title: connection ? reconnect(connection.name) : title,
-      // A program may open this page, so the notices stay for the next page that the user opens.
+      // A program may open this page, so keep the notice for the next page that the user opens.
       data: {
         connection,
         requestedScopes,

@@ -6,7 +6,7 @@ import { texts } from '../texts.ts'
 export interface ConnectionTest {
   /** The scope that the call needs. */
   scope: string
-  /** Makes one cheap read. */
+  /** Makes a cheap read. */
   run(api: Api, source: TokenSource): Promise<TestResult>
 }
 
@@ -18,9 +18,9 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted, or else the first one, since a platform may name its scopes otherwise. If the platform
- * has refused access, or this app, first refreshes the access token. If there is no test, only refreshes the token. Resolves to the outcome, what was called (null: nothing, since there is no
- * refresh token), and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
+ * Runs the first test whose scope is granted, or else the first test, because a platform may use other names for scopes. Without a
+ * test, or if the platform has refused access or this app, refreshes the token. Resolves to the outcome, the call (null: no call,
+ * because there is no refresh token), and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
   { vault, api }: { vault: Vault; api: Api },
@@ -32,7 +32,7 @@ export async function testConnection(
   const { scopes } = connection
   const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope)) ?? tests[0]
   const startedAt = performance.now()
-  // The platform may no longer refuse access, or this app, so a new token is requested, even during a pause of our own.
+  // The platform may accept access or this app again, so request a new token, even during a pause of our own.
   const { view, tokens } = connection
   const isRefused = view.state === 'misconfigured' || (view.state === 'revoked' && tokens !== null)
   const isRenewed = (isRefused || !test) && (await vault.refresh(ref))

@@ -5,7 +5,7 @@ import { requireUser } from '../sign-in/user.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The connection in the URL, if the guard has found it. */
+    /** The connection in the URL, if the guard found it. */
     guarded?: ConnectionRef
   }
 }
@@ -33,7 +33,7 @@ export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: strin
   }
 }
 
-/** The connection in the URL, which the guard has found. Throws an error for developers if no guard stands before the router. */
+/** The connection in the URL, which the guard has found. Throws an error for developers if the router has no guard. */
 export function connectionRef({ guarded }: Pick<Request, 'guarded'>): ConnectionRef {
   if (!guarded) throw new Error('connectionRef(req) needs a part with `needsConnection: true`')
   return guarded

@@ -5,23 +5,23 @@ import { texts } from '../texts.ts'
 /** A connection as shown by pages and JSON. Times are ISO 8601, or null. */
 export interface ConnectionJson {
   bxcontext: string
-  /** The name that people see: the label, else the name that the platform reports, else the end of the id. */
+  /** The displayed name: the label, or else the name that the platform reports, or else the end of the id. */
   name: string
-  /** The name that the user has given to the connection. */
+  /** The user's own name for the connection. */
   label: string | null
   businessName: string | null
   userName: string | null
   status: keyof typeof CONNECTION_STATES
-  /** Describes the status in a sentence or two. */
+  /** Describes the status in one or two sentences. */
   summary: string
   /** Whether to offer a new consent. */
   canReconnect: boolean
-  /** Whether there are tokens that may work. There are none after access has ended for good. */
+  /** Whether the connection has tokens that may work. After access has ended for good, it has none. */
   canTest: boolean
   scopes: readonly string[] | null
   /**
-   * Requested scopes that were not granted, if the platform reports the granted scopes, unless its API has accepted a call for
-   * them. Also scopes whose absence made the platform refuse a call.
+   * If the platform reports the granted scopes: requested scopes that were not granted, unless the API has accepted a call for
+   * them. Also scopes whose absence made the API refuse a call.
    */
   missingScopes: readonly string[]
   expiresAt: string | null
@@ -32,11 +32,11 @@ export interface ConnectionJson {
   revokedReason: string | null
 }
 
-/** What people know a connection by, wherever it is named. */
+/** The name of a connection, wherever people see it. */
 export const nameOf = (stored: Connection | UnreadableConnection): string =>
   ('label' in stored ? (stored.label ?? stored.businessName) : null) ?? unnamed(stored.bxcontext)
 
-/** The name of a business of which nothing but the id is known. */
+/** The name of a business if only its id is known. */
 export function unnamed(bxcontext: string): string {
   const characters = [...bxcontext]
   const end = characters.slice(-6).join('')
@@ -105,7 +105,7 @@ function statusOf(connection: Connection): Status {
   }
 }
 
-/** Says until when a connection that cannot be refreshed can be used. */
+/** The summary of an active connection. If it cannot be refreshed, it includes the time until which it works. */
 function activeText({ tokens }: Connection): string {
   if (tokens?.renewable !== false) return texts.summary.ready
   return tokens.expiresAt === null

@@ -34,9 +34,9 @@ import { type ListControls, listQuery, pager } from './paging.ts'
 export interface ConnectionLink {
   path: string
   label: string
-  /** Shown behind the label, if it is not 0. */
+  /** Shown after the label, unless it is 0. */
   count?: number
-  /** Whether the link is under "Details", and is hidden while the demo is shown to customers. */
+  /** Whether the link is under "Details", and hidden in the customer view. */
   isForDevelopers?: boolean
 }
 
@@ -49,15 +49,15 @@ export interface ConnectionsOptions {
   linksOf(userId: string, connection: Connection): Promise<ConnectionLink[]>
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
-  /** The platform's page where users withdraw a consent, if it is known. */
+  /** The platform's page on which users withdraw a consent, if it is known. */
   connectedAppsUrl: string | undefined
 }
 
 /** The longest label, in characters. */
 const MAX_LABEL = 60
-/** Text without control characters, line breaks, and characters that change the direction of what follows. */
+/** Text without control characters, line breaks, or characters that change the direction of the text after them. */
 const NO_CONTROL = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
-/** A label without a visible character counts as none. */
+/** A label without a visible character counts as no label. */
 const orNone = (label: string) => (/[\p{L}\p{N}\p{P}\p{S}]/u.test(label) ? label : null)
 const labelSchema = z.object({
   label: textField(MAX_LABEL).regex(NO_CONTROL, texts.rules.controlCharacters).transform(orNone),
@@ -78,7 +78,7 @@ export function homeRoute(options: ConnectionsOptions): Router {
   return Router().get('/', (req, res, next) => (currentUser(req) ? list : home)(req, res, next))
 }
 
-/** The list of connections, and the actions on one of them in any state; mounted at `/connections`. */
+/** The list of connections, and the actions on a connection in any state; mounted at `/connections`. */
 export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
 
@@ -91,7 +91,7 @@ type Choice = z.output<typeof listSchema>
 const versionSchema = z.object({
   id: z.preprocess((id) => [id].flat(), z.array(platform.bxcontextSchema).max(100)),
 })
-/** The longest address that pages ask for their version, in characters: proxies accept some 8 kB. */
+/** The longest address with which pages ask for their version, in characters. Proxies accept about 8 kB. */
 const MAX_LIVE = 6_000
 
 const load = (vault: Vault, req: Request, { skip, top, search, order }: Choice) =>
@@ -139,7 +139,7 @@ async function listPage(
     choice,
     fields: CONTROLS,
     hasAny: page.total !== 0 || choice.search !== '',
-    /** Whoever sees all connections at once needs no controls. */
+    /** Users who see all their connections at once need no controls. */
     hasControls: (page.total ?? 0) > choice.top || choice.skip > 0 || choice.search !== '',
     live: ids.size > 0 && live.length <= MAX_LIVE ? live : null,
     query: queryOf(req),
@@ -147,10 +147,10 @@ async function listPage(
   return { view: 'app/connections', title: texts.connections.title, data }
 }
 
-/** The query of a request, with its question mark: the forms on a page of the list lead back to that page. */
+/** The query of a request, with its question mark, so that forms on a page of the list lead back to that page. */
 const queryOf = ({ originalUrl }: Request) => /\?.*/.exec(originalUrl)?.[0] ?? ''
 
-/** What the card of a connection shows. It has no links if the connection cannot be read or its access has ended. */
+/** The data of a connection's card. It has no links if the connection cannot be read or its access has ended. */
 async function cardOf(
   { linksOf }: ConnectionsOptions,
   userId: string,
@@ -168,21 +168,21 @@ async function cardOf(
 
 interface ActionResult extends Omit<Notice, 'text'> {
   notice: string
-  /** What the JSON has besides the connection. */
+  /** Further members of the JSON, besides the connection. */
   json?: Record<string, unknown>
 }
 
 /** Sends the current state of a connection, or redirects to the list with a notice. */
 async function sendConnection(vault: Vault, req: ConnectionRequest, res: Response, result: ActionResult) {
   const { json, ...notice } = result
-  // Only JSON has the connection. The action is done, so a store that cannot be read now does not make it fail.
+  // Only JSON includes the connection. The action has succeeded, so it must not fail if the store can't be read now.
   const found = wantsJson(req) ? await vault.find(connectionIn(req)).catch(() => null) : null
   const connection = found && connectionView(found)
   await sendResultOrRedirect(req, res, `/connections${queryOf(req)}`, { ...json, connection }, notice)
 }
 
 function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Router {
-  /** In a browser, renewing too soon is no error: the page says when to try again. */
+  /** In a browser, renewing too soon is not an error: a notice tells the user when to try again. */
   const renewing =
     (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
     async (req, res) => {
@@ -211,7 +211,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     )
 }
 
-/** The page of the list from which the form came; if its connection is no longer there, a page that has it. */
+/** The page of the list with the form, or else a page with the form's connection, if it has moved to another page. */
 async function pageWith(options: ConnectionsOptions, req: ConnectionRequest, res: Response) {
   const { bxcontext } = connectionIn(req)
   const choice = listSchema.parse(req.query)
@@ -221,7 +221,7 @@ async function pageWith(options: ConnectionsOptions, req: ConnectionRequest, res
   return listPage(options, req, res, found, await load(options.vault, req, found))
 }
 
-/** A form that cannot be saved is shown again in its card. */
+/** If the label cannot be saved, its card shows the form again. */
 function labelRoutes(options: ConnectionsOptions): Router {
   const { vault } = options
   return Router().post('/:bxcontext/label', async (req, res) => {
@@ -236,7 +236,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
   })
 }
 
-/** Disconnecting cannot be undone, so a page names the business and what stops working, and asks first. */
+/** Disconnecting cannot be undone, so a page first asks, and lists the business and the features that will stop working. */
 function disconnectRoutes(options: ConnectionsOptions): Router {
   const { vault, connectedAppsUrl } = options
   const { disconnected, withdrawThere } = texts.notices
@@ -269,18 +269,18 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
     })
 }
 
-/** The name of a connection for its user, or null if it does not exist. If it cannot be read, the name is made from its id. */
+/** The name of a connection for its user, or null if it does not exist. If it cannot be read, the name is derived from its id. */
 export const connectionName = (vault: Vault, ref: ConnectionRef): Promise<string | null> =>
   vault.find(ref).then(
     (connection) => connection && nameOf(connection),
     () => unnamed(ref.bxcontext),
   )
 
-/** Like `connectionName`, but a connection that does not exist has a name that is made from its id. */
+/** Like `connectionName`, but derives the name of a connection that does not exist from its id. */
 const sureName = async (vault: Vault, ref: ConnectionRef): Promise<string> =>
   (await connectionName(vault, ref)) ?? unnamed(ref.bxcontext)
 
-/** The id of the signed-in user. Throws `unauthenticated` (401), whose page leads back to connecting. */
+/** The id of the signed-in user. Throws `unauthenticated` (401). Its page leads back to connecting. */
 function userWhoConnects(req: Request): string {
   const user = currentUser(req)
   if (!user) throw notSignedIn(texts.signIn.signedOutWhileConnecting)
@@ -300,7 +300,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   sendRedirectPage: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async confirmDifferentBusiness(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    // The platform reports the name of a business with its tokens, so a business that was never connected has no known name.
+    // The platform reports a business's name with its tokens, so the name is unknown before the first connection.
     const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([
       connectionName(vault, { userId, bxcontext }).then((name) => name ?? undefined),
       sureName(vault, { userId, bxcontext: expected }),
@@ -314,7 +314,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   },
 })
 
-/** Tells that the account is connected, or what is missing. Null if it cannot be read, or was disconnected in the meantime. */
+/** The notice that the account is connected, or what it lacks. Null if it can't be read, or was disconnected in the meantime. */
 async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
   if (!found) return null

@@ -1,4 +1,4 @@
-/** While someone shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
+/** The customer view: a switch hides the pages and links for developers, here and in the sandbox, for a demo to customers. */
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { WebError } from '../requests/errors.ts'
@@ -6,23 +6,23 @@ import { returnToField, switchField } from '../requests/form-fields.ts'
 import { sendResultOrRedirect } from '../requests/respond.ts'
 import { requireUser } from '../sign-in/user.ts'
 
-/** Cookies do not depend on the port, so the sandbox of the demo gets it as well. */
+/** Cookies ignore ports, so the sandbox of the demo also gets this cookie. */
 const COOKIE = 'customer_view'
 
 const switchSchema = z.object({ on: switchField, returnTo: returnToField })
 
-/** Whether this browser shows the app to a customer. */
+/** Whether the customer view is on in this browser. */
 export const isCustomerView = (req: Request): boolean =>
   new RegExp(`(^|; )${COOKIE}=1(;|$)`).test(req.get('cookie') ?? '')
 
-/** Guards the pages for developers: while they are hidden, it throws `not_found` (404). */
+/** Guards the pages for developers: throws `not_found` (404) while they are hidden. */
 export const developerPage: RequestHandler = (req, _res, next) =>
   next(isCustomerView(req) ? new WebError(404, 'not_found') : undefined)
 
 /** Shows the pages for developers again. */
 export const showDeveloperPages = (res: Response): void => void res.clearCookie(COOKIE)
 
-/** The switch, which pages show if the app uses the sandbox. */
+/** The route of the switch, which pages show if the app uses the sandbox. */
 export function customerViewRoute(): Router {
   return Router().post('/', async (req, res) => {
     requireUser(req)

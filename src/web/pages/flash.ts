@@ -10,18 +10,18 @@ const NOTICE_MS = 60_000
 
 /** The notices of one browser, for its signed-in user. Notices never come from a URL, which could be forged. */
 export interface Flash {
-  /** Keeps a notice for the page at `location`, where this answer redirects. */
+  /** Keeps a notice for the page at `location`, to which this answer redirects. */
   leave(notice: Notice, location: string): void
   /** Returns the notice of the latest action, and deletes it. */
   take(): Notice | null
 }
 
-/** A notice is in an encrypted cookie. */
+/** Stores a notice in an encrypted cookie. */
 export function flashes(
   keys: readonly EncryptionKey[],
   baseUrl: string,
 ): (req: Request, res: Response) => Flash {
-  // The notice names its user, since another one may sign in next in this browser.
+  // The notice includes its user, because another user may sign in next in this browser.
   const schema = noticeSchema.extend({ userId: z.string() })
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, { name: 'notice', schema, ms: NOTICE_MS })
   return (req, res) => ({

@@ -9,7 +9,7 @@ export const format = {
   bdi,
   isolated,
   undirected,
-  /** A sentence as HTML. It shows times of ISO 8601 as `time` does, and puts each name that is `isolated` into a `<bdi>`. */
+  /** A sentence as HTML. It formats ISO 8601 times like `time`, and puts each name that is `isolated` into a `<bdi>`. */
   sentence: (text: string, data: Record<string, string> = {}) =>
     escapeHtml(text)
       .replace(ISO_TIME, (value) => time(value, data))
@@ -27,7 +27,7 @@ export const format = {
       minimumFractionDigits: 2,
       maximumFractionDigits: 6,
     }),
-  /** The attributes of a field with an error, whose `field-error` has the id `ID-error`. The field gets the focus. */
+  /** The attributes of a field with an error, which also gets the focus. The id of its error text is `ID-error`. */
   invalid: (form: { field: string | null } | undefined, field: string, id: string) =>
     form?.field === field ? ` aria-invalid="true" aria-describedby="${id}-error" autofocus` : '',
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
@@ -35,15 +35,15 @@ export const format = {
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 const ISOLATED = /\u2068([^\u2068\u2069]*)\u2069/g
-/** A word that is longer than any in our texts. */
+/** A word that is longer than the words of our texts. */
 const LONG_WORD = /\S{15}/
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
  * A time of ISO 8601 as a `<time>` element: "21 Nov 2026, 7:15 am UTC". The browser changes it to the reader's time zone
  * (`local-times.js`), unless it is a date without a time of day. The result is HTML, for `<%~ %>`. `data`: the data attributes of
- * the element; with the `time-style` `day`, it has no time of day. Without a value, the result is "—". A text that is no time is
- * only escaped.
+ * the element. With the `time-style` `day`, the time of day is left out. Without a value, the result is "—". A text that is not a
+ * time is only escaped.
  */
 function time(value: string | null | undefined, data: Record<string, string> = {}): string {
   if (!value) return '—'
@@ -61,14 +61,14 @@ function time(value: string | null | undefined, data: Record<string, string> = {
 }
 
 /**
- * A name, or another text that someone has typed, as HTML for `<%~ %>`. It does not change the direction of the text around it.
- * Without a value, it is "—".
+ * A name, or other text that people typed, as HTML for `<%~ %>`. It doesn't change the direction of the text around it. Without a
+ * value, the result is "—".
  */
 function bdi(text: string | null | undefined): string {
   return text ? isolate(escapeHtml(undirected(text))) : '—'
 }
 
-/** The class `long` lets words break. Only a text with a word that may be longer than a line gets this class. */
+/** The class `long` lets words break. It is only for texts with a word that may be longer than a line. */
 const isolate = (html: string) =>
   `<bdi translate="no"${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
 

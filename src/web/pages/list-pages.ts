@@ -5,19 +5,19 @@ import { connectionRef } from './connection-guard.ts'
 import { type ListChoice, type ListFields, listQuery, pager, platformPage } from './paging.ts'
 
 interface ListPagesOptions<T> {
-  /** The template. It has `items` (null if they could not be read), and what `app/list-controls` and `app/pager` show. */
+  /** The template. It gets `items` (null if they could not be read), and the data of `app/list-controls` and `app/pager`. */
   view: string
   title: string
   fields: ListFields
-  /** Asks the platform for a part of the list. */
+  /** Requests a page of the list from the platform. */
   load(ref: ConnectionRef, page: Page): Promise<PageOf<T>>
-  /** What else the template has. */
+  /** Further data for the template. */
   data(req: Request): Record<string, unknown>
-  /** Other parameters of the address, which links of the list keep. */
+  /** Other parameters of the address that the links of the list keep. */
   keep?(req: Request): ListChoice['keep']
 }
 
-/** Returns a handler that sends the page of a connection's list, and a function that makes this page again for a rejected form. */
+/** Returns a handler that sends the page of a connection's list, and a function that renders this page for a rejected form. */
 export function listPages<T>({ view, title, fields, load, data, keep }: ListPagesOptions<T>) {
   const query = listQuery(fields)
   /** Throws a `ZodError` that names the parameter. */
@@ -38,7 +38,7 @@ export function listPages<T>({ view, title, fields, load, data, keep }: ListPage
   }
   return {
     send,
-    /** Makes the page for a form that was rejected. If the platform does not send the list, the page has no items. */
+    /** Creates the page for a rejected form. If the platform does not send the list, the page shows no items. */
     async afterForm(req: Request) {
       const choice = choiceIn(req)
       const result = await loadFor(req, choice).catch(() => null)

@@ -12,13 +12,13 @@ import { format } from './format.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Keeps a notice for the page at `location`, where this answer redirects. */
+    /** Keeps a notice for the page at `location`, to which this answer redirects. */
     leaveNotice(notice: Notice, location: string): void
   }
   interface Response {
-    /** Renders a template in `views`, such as `app/home`. `keepNotice`: leaves the notice to the next page. */
+    /** Renders a template in `views`, such as `app/home`. `keepNotice`: keeps the notice for the next page. */
     page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
-    /** Loads what features add to a page, by its template. */
+    /** Loads the sections that features add to a page, by the page's template. */
     loadSections(page: string): Promise<({ view: string } & SectionContent)[]>
   }
 }
@@ -27,10 +27,10 @@ declare module 'express-serve-static-core' {
 export interface PageSection {
   /** Template of the page, such as `catalogues/catalogue`. */
   page: string
-  /** Template of the section; it receives the page's data and the result of `load`. */
+  /** Template of the section, which gets the page's data and the result of `load`. */
   view: string
   /**
-   * Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's route, and
+   * Loads `data` for the templates and `json` for the JSON response. `req.params` has the parameters of the page's route, and
    * `connectionRef` returns its connection.
    */
   load(req: Request): Promise<SectionContent>
@@ -45,7 +45,7 @@ const views = fileURLToPath(new URL('../../../views', import.meta.url))
 
 export interface PagesOptions {
   environment: 'production' | 'development' | 'test'
-  /** The app's public origin, and the keys of its encrypted cookies. */
+  /** The app's public origin, and the keys for its encrypted cookies. */
   baseUrl: string
   keys: readonly EncryptionKey[]
   /** Shown on every page. */
@@ -54,15 +54,15 @@ export interface PagesOptions {
   linksToSignIn: boolean
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl: string | undefined
-  /** What a user knows a connection by; null: there is none. */
+  /** The name of a connection for its user; null if it does not exist. */
   connectionName(ref: ConnectionRef): Promise<string | null>
   /** Links in the header, for signed-in users. */
   navigation: readonly { href: string; label: string; isForDevelopers?: boolean }[]
-  /** What features add to pages. */
+  /** The sections that features add to pages. */
   sections: readonly PageSection[]
 }
 
-/** Programs that translate pages leave code as it is, as they leave names (`format.bdi`). */
+/** Keeps translation programs from translating code. For names, `format.bdi` does that. */
 const untranslated = {
   processTemplate: (template: string) => template.replaceAll('<code', '<code translate="no"'),
 }
@@ -98,7 +98,7 @@ export function pages(options: PagesOptions): RequestHandler {
     const flash = flashOf(req, res)
     req.leaveNotice = flash.leave
     res.page = (view, data) => {
-      // The notice of an action is for the page that follows it: not for an error page or a live update.
+      // The notice of an action is for the page that follows it, not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
       const user = currentUser(req)
       if (!user) return render(view, data, null)

@@ -5,44 +5,44 @@ import { texts } from '../texts.ts'
 const PAGE_SIZE = 25
 const MAX_SKIP = 1_000_000
 const MAX_SEARCH = 100
-/** How many pages back the address remembers. Further back, pages may overlap. */
+/** How many earlier pages the address remembers. Pages before these may overlap. */
 const MAX_STARTS = 100
 
-/** What the controls of a list offer. */
+/** The choices in the controls of a list. */
 export interface ListControls {
-  /** The field that a filter compares, what people call it, and its values with what people call them. */
+  /** The field of a filter, its displayed label, and its values with their labels. */
   filter?: { field: string; label: string; values: Readonly<Record<string, string>> }
-  /** The orders, by their name in the address, and what people call them. */
+  /** The orders with their displayed labels, by their name in the address. */
   orders: Readonly<Record<string, { label: string }>>
-  /** What people call the order of a list for which none was chosen. */
+  /** The label of the default order. */
   unordered?: string
 }
 
 /** How users can narrow and order a list, by fields of the platform's records. */
 export interface ListFields extends ListControls {
-  /** The field whose text a search looks into. */
+  /** The field that a search looks into. */
   search: string
   filter: NonNullable<ListControls['filter']>
   /** `orderBy`: OData `$orderby`. */
   orders: Readonly<Record<string, { orderBy: string; label: string }>>
 }
 
-/** An empty text counts as a missing one. */
+/** An empty text counts as missing. */
 const whole = (min: number, max: number, fallback: number) => {
   const rule = texts.rules.wholeNumber(min, max)
   const number = z.coerce.number(rule).int(rule).min(min, rule).max(max, rule).default(fallback)
   return z.preprocess((given) => (given === '' ? undefined : given), number)
 }
-/** An empty or missing text means that nothing was chosen. */
+/** An empty or missing text means no choice. */
 const oneOf = (values: readonly string[]) =>
-  // The message is made only when it is needed: the first use of `Intl.ListFormat` takes as long as loading a package.
+  // Create the message only if necessary, because the first use of `Intl.ListFormat` takes as long as loading a package.
   z.enum(['', ...values], { error: () => texts.rules.oneOf(values) }).default('')
 
 /** Query parameters of a page of a list. */
 export const pageQuery = z.object({
   top: whole(1, platform.paging.maxTop, PAGE_SIZE),
   skip: whole(0, MAX_SKIP, 0),
-  /** The `next.after` of the previous page: it shows whether the platform sends that page again. */
+  /** The `next.after` of the previous page, to notice if the platform sends that page again. */
   after: z.string().max(100).default(''),
 })
 
@@ -52,20 +52,20 @@ export const listQuery = ({ filter, orders }: ListControls) =>
     search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
     filter: oneOf(Object.keys(filter?.values ?? {})),
     order: oneOf(Object.keys(orders)),
-    /** The `skip` of the pages before this one, separated by dots, if pages were not full. */
+    /** The `skip` values of the earlier pages, separated by dots, if pages were not full. */
     starts: z
       .string()
       .regex(/^[\d.]{0,2000}$/, texts.rules.invalid)
       .default(''),
   })
 
-/** Which part of a list the address asks for. */
+/** The part of a list that the address asks for. */
 export interface ListChoice extends z.output<ReturnType<typeof listQuery>> {
-  /** Other parameters of the address, which links to other pages keep. */
+  /** Other parameters of the address that links to other pages keep. */
   keep?: Readonly<Record<string, string>>
 }
 
-/** What to ask the platform for. */
+/** Converts a choice to the parameters of a request to the platform. */
 export function platformPage(
   { top, skip, after, search, filter, order }: ListChoice,
   fields: ListFields,
@@ -86,8 +86,8 @@ export function platformPage(
 }
 
 /**
- * The range of records on a page, and links to other pages. Only full pages have numbers. `first` is set if a page after the first
- * one has no records.
+ * The range of records on a page, and links to other pages. Page numbers appear only if the pages are full. `first` is set if a
+ * later page has no records.
  */
 export function pager({ items, total, next, repeated }: PageOf<unknown>, choice: ListChoice) {
   const { top, skip } = choice
@@ -97,7 +97,7 @@ export function pager({ items, total, next, repeated }: PageOf<unknown>, choice:
   const hrefOf = (skip: number, starts: (string | number)[] = [], after = '') =>
     addressOf({ ...choice, skip, after, starts: starts.join('.') })
   const current = Math.floor(skip / top) + 1
-  // There are no links beyond `MAX_SKIP`, because the app refuses requests for these pages.
+  // Links end at `MAX_SKIP`, because the app refuses requests beyond it.
   const last = total === null || !isFull ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,
@@ -124,6 +124,6 @@ function addressOf({ top, skip, keep, ...chosen }: ListChoice): string {
   return `?${query}`
 }
 
-/** The first page, the last one, and those beside the current one. */
+/** The numbers of the first page, the last page, the current page, and the pages beside it. */
 const numbersNear = (current: number, last: number): number[] =>
   [...new Set([1, current - 1, current, current + 1, last])].filter((number) => number >= 1 && number <= last)

@@ -20,26 +20,26 @@ export function csrfProtection(baseUrl: string): RequestHandler {
     const host = req.get('host')
     const isOwnOrigin =
       origin === undefined || origin === ownOrigin || (host !== undefined && URL.parse(origin)?.host === host)
-    // Firefox also sends `none` after a redirect from another site that hides the referrer; `Origin` is `null` then.
+    // Firefox also sends `none` after a redirect from another site that hides the referrer, with `Origin: null`.
     const isSameOrigin = site === undefined || site === 'none' ? isOwnOrigin : site === 'same-origin'
     if (isSameOrigin) return next()
     throw new WebError(403, 'csrf_rejected')
   }
 }
 
-/** Refuses text that is not Unicode, which no store and no platform can keep. JSON can have it, and forms cannot. */
+/** Refuses text that is not valid Unicode, because stores and platforms can't keep it. JSON can contain it, but forms can't. */
 function wellFormed(key: string, value: unknown): unknown {
   if (key.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())) return value
   throw new SyntaxError('half of a surrogate pair')
 }
 
-/** Refuses control characters in paths, where ids are. */
+/** Refuses control characters in paths, because paths contain ids. */
 export const textualPath: RequestHandler = (req, _res, next) => {
   if (/%([01]|7f|c2%[89])/i.test(pathOf(req))) throw badInput('path', texts.rules.controlCharacters)
   next()
 }
 
-/** Protects requests that change something against other sites, and reads their bodies. */
+/** Protects requests with unsafe methods against other sites, and reads their bodies. */
 export function unsafeRequests(baseUrl: string): RequestHandler {
   const limit = '64kb'
   const handle = Router().use(

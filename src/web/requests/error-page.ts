@@ -16,7 +16,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
   const { status, code, title, extensions } = problem
   recordFailure(res, error, problem)
   if (res.headersSent) {
-    // The response has started: abort it, so that a partial response doesn't look complete.
+    // The response has started, so abort it. Otherwise a partial response would look complete.
     if (!res.writableEnded) res.destroy()
     return
   }
@@ -38,7 +38,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
   }
 }
 
-/** The text below the title of a page, which does not repeat the title. */
+/** The text below the title of a page, without a repetition of the title. */
 const leadOf = ({ title, detail }: Problem) =>
   detail.startsWith(`${title}.`) ? detail.slice(title.length + 1).trim() : detail
 
@@ -47,13 +47,13 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
   // Error handlers have no access to route parameters, so this reads the path, which is still encoded.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
-  // Refreshing shows whether access was revoked.
+  // A refresh shows whether access was revoked.
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: connects ? 'connect' : next,
     refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: pageOf(req) ?? '/connections',
-    /** The business that the page names, and that its button connects. Its name is in the store, which may be what failed. */
+    /** The business that the page names and its button connects. Its name is in the store, so leave it out if the store failed. */
     bxcontext:
       error instanceof ConnectError
         ? error.expected
@@ -63,7 +63,7 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   }
 }
 
-/** A segment of a path; undefined if there is none, or if its encoding is the error. */
+/** Decodes a segment of a path; undefined if there is none, or if it is incorrectly encoded. */
 function decoded(segment = ''): string | undefined {
   try {
     return decodeURIComponent(segment) || undefined
@@ -73,8 +73,8 @@ function decoded(segment = ''): string | undefined {
 }
 
 /**
- * The page to return to: the page that was opened, or the page whose form was sent, as the browser names it. Null if there is none.
- * A page of the connect flow can be used only once, so its user begins again.
+ * The page to return to: the page that was opened, or the page whose form was sent, from the `Referer` header. Null if there is
+ * none. A page of the connect flow works only once, so its user has to begin again.
  */
 function pageOf(req: Request): string | null {
   const { host, pathname, search } = URL.parse(req.get('referer') ?? '') ?? {}

@@ -8,7 +8,7 @@ export class WebError extends AppError {
   readonly code: Code
   readonly status: number
   readonly title: string
-  /** `message`: what users read instead of the text of the code. Only the log has `options.reason`. */
+  /** `message`: the text for users instead of that of the code. Only the log contains `options.reason`. */
   constructor(
     status: number,
     code: Code,
@@ -32,7 +32,7 @@ export const signInFailed = (message: string, reason?: string) =>
 /** 400: invalid input. The message names the field and the rule. */
 export const badInput = (field: string, rule: string) => new InvalidInputError(field, rule)
 
-/** `rule`: what is wrong with the field, without its name. */
+/** `rule`: the rule that the field breaks, without the field's name. */
 export class InvalidInputError extends WebError {
   readonly rule: string
   constructor(field: string, rule: string) {

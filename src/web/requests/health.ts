@@ -1,12 +1,12 @@
 import { type RequestHandler, Router } from 'express'
 import type { KeyValueStore } from '../../connect/stores.ts'
 
-/** The shortest time between two writes to the store, in ms, however many clients ask. */
+/** The shortest time between two writes to the store, in ms, for any number of clients. */
 const EVERY_MS = 1_000
 
 /**
- * Health checks, to be mounted at `/health`: `live` if the process is running, `ready` if the store takes writes as well and the
- * process is not about to stop.
+ * Health checks; mount them at `/health`. `live`: the process is running. `ready`: the store also accepts writes, and the process
+ * is not about to stop.
  */
 export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, closingSignal?: AbortSignal): Router {
   const ping = everySecond(() => store.ping())
@@ -23,7 +23,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, closingSignal?:
     )
 }
 
-/** Runs one check at a time, and at most one a second. Callers in that time share its result. */
+/** Runs one check at a time, and starts the next at least a second after it. Callers in that time share its result. */
 function everySecond(check: () => Promise<void>): () => Promise<void> {
   let outcome: Promise<void> | undefined
   let freshUntil = 0

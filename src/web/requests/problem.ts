@@ -1,4 +1,4 @@
-/** A problem in the words of users: the page, the form and the JSON of an error show the same. */
+/** Describes an error for users, in the same words on its page, beside a form and in JSON. */
 import type { Response } from 'express'
 import { ZodError } from 'zod'
 import {
@@ -17,7 +17,7 @@ import { noteFlow } from '../../connect/index.ts'
 import { type ErrorText, texts } from '../texts.ts'
 import { badInput, InvalidInputError } from './errors.ts'
 
-/** What a user can do: connect again, grant a permission, try again, or sign in; null: nothing that would help. */
+/** What a user can do: connect again, grant a permission, try again, or sign in; null if none of these helps. */
 type NextStep = 'connect' | 'consent' | 'retry' | 'signIn' | null
 
 export interface Problem {
@@ -27,7 +27,7 @@ export interface Problem {
   detail: string
   next: NextStep
   retryAfterMs?: number | undefined
-  /** What is wrong with a field, without its name. */
+  /** The rule that a field breaks, without the field's name. */
   rule?: string | undefined
   /** Additional members of the problem document, such as `field`. */
   extensions?: Record<string, unknown>
@@ -42,7 +42,7 @@ const NEXT_STEPS: Record<CoreErrorCode, NextStep> = {
   platform_unavailable: 'retry',
   store_unavailable: 'retry',
   refresh_too_soon: 'retry',
-  // Repeating it could do it twice.
+  // A repetition could carry out the call twice.
   outcome_unknown: null,
   platform_rejected: null,
   not_found: null,
@@ -51,13 +51,13 @@ const NEXT_STEPS: Record<CoreErrorCode, NextStep> = {
 
 function nextStepOf(error: AppError): NextStep {
   if (error instanceof CoreError) return NEXT_STEPS[error.code]
-  // Another attempt fails as well until the app's developers have corrected its settings.
+  // Another attempt would also fail until the app's developers correct the settings.
   if (error instanceof ConnectError) return error.status === 500 ? null : 'connect'
   if (error.code === 'unauthenticated') return 'signIn'
   return error.code === 'internal_error' ? 'retry' : null
 }
 
-/** What users read about an error: the text for its code, or its own message. */
+/** The text for users about an error: that of its code, or the error's own message. */
 function textOf(error: AppError): ErrorText {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
   if (error instanceof PlatformUnavailableError && error.code === 'platform_unavailable')
@@ -69,7 +69,7 @@ function textOf(error: AppError): ErrorText {
   return { title: error.title ?? texts.errors.internal_error.title, detail: error.message }
 }
 
-/** A detail that says more than the text of the code, if there is one. */
+/** A more precise detail than the text of the code, if there is one. */
 function particularsOf(error: CoreError): string | undefined {
   if (error instanceof NotFoundError) return error.text
   if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
@@ -78,7 +78,7 @@ function particularsOf(error: CoreError): string | undefined {
   return error.field && texts.details.unexpectedFormat(error.field)
 }
 
-/** Why a connection cannot be read. `missingKeyId`: the key that the app does not have, if that is the reason. */
+/** Why a connection cannot be read. `missingKeyId`: the id of the missing key, if that is the reason. */
 export const unreadableText = (missingKeyId: string | null): string =>
   missingKeyId === null
     ? texts.coreErrors.record_decryption_failed.detail
@@ -86,7 +86,7 @@ export const unreadableText = (missingKeyId: string | null): string =>
 
 const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
-/** Maps an error to a problem document. An unknown error becomes `internal_error`, whose text says nothing about it. */
+/** Maps an error to a problem document. An unknown error becomes `internal_error`, without details. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ZodError) {
     const [issue] = error.issues
@@ -125,7 +125,7 @@ function problemOfExpress(error: unknown): Problem {
   return { status, code, next: null, ...texts.errors[code] }
 }
 
-/** Sets the status of an answer about a problem, and when to try again. */
+/** Sets the status of the response, and its `Retry-After` header. */
 export function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
   res.status(status)
   if (retryAfterMs !== undefined) res.set('Retry-After', String(secondsOf(retryAfterMs)))
@@ -136,7 +136,7 @@ export function recordFailure(res: Response, error: unknown, answer: Pick<Proble
   if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
   const isKnown = error instanceof AppError
   const reason = isKnown ? error.reason : undefined
-  // The message of an unknown error may contain secrets, so the log has only its type and location.
+  // The message of an unknown error may contain secrets, so log only its type and location.
   const type = error instanceof Error ? error.name : typeof error
   const unknown = !isKnown && answer.status === 500 && { type, at: stackFrames(error) }
   res.locals.failure = { code: answer.code, ...(reason !== undefined && { reason }), ...unknown }

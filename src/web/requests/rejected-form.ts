@@ -3,18 +3,18 @@ import { PlatformError } from '../../connect/errors.ts'
 import { problemOf, recordFailure, setStatus } from './problem.ts'
 import { wantsJson } from './respond.ts'
 
-/** The state of a form that is shown again. */
+/** The state of a form that the page shows again. */
 interface RejectedForm {
   /** The submitted values. */
   values: Record<string, unknown>
   message: string
   /** The message without the name of the field. The page begins it with a capital and shows it beside the field. */
   rule: string
-  /** The field that the message is about, if any. */
+  /** The invalid field, if the message concerns a field. */
   field: string | null
-  /** Whether the platform has not carried out the request. */
+  /** Whether the request was certainly not carried out. */
   unchanged: boolean
-  /** Whether it may have done so, and the message does not say it. */
+  /** Whether the request may have been carried out, but the message does not mention that. */
   mayBeDone: boolean
   /** Whether granting a missing permission would help. */
   needsConsent: boolean
@@ -22,8 +22,8 @@ interface RejectedForm {
 }
 
 /**
- * Responds to a failed form submission. A browser gets the page again, with the submitted values and the message.
- * Rethrows the error for clients that request JSON, and if there is no user or connection to show the form for.
+ * Responds to a failed form submission. A browser gets the page again, with the submitted values and the message. Rethrows the
+ * error for clients that request JSON, or if the form's user or connection is missing.
  */
 export async function rejectForm(
   req: Request,
@@ -32,7 +32,7 @@ export async function rejectForm(
   page: () => Promise<{ view: string; title: string; data: Record<string, unknown> }>,
 ): Promise<void> {
   const problem = problemOf(error)
-  // Without a user or a connection, there is no page to show the form on.
+  // Without a user or a connection, the page of the form can't be shown.
   if (wantsJson(req) || problem.next === 'connect' || problem.next === 'signIn') throw error
   recordFailure(res, error, problem)
   const { view, title, data } = await page()

@@ -11,10 +11,10 @@ export interface Failure {
   at?: string[]
 }
 
-/** A request of which the response has ended. */
+/** A request whose response has ended. */
 export interface HttpRequestEvent {
   method: string
-  /** Such as `/connections/:bxcontext/leads`, or `(none)`. */
+  /** The route, such as `/connections/:bxcontext/leads`, or `(none)`. */
   route: string
   status: number
   ms: number
@@ -41,7 +41,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Runs before the router of a part. Notes the path for the log, since `req.baseUrl` has the values of its parameters. */
+/** Runs before the router of a part. Notes its path for the log, because `req.baseUrl` contains the values of the parameters. */
 export const noteMount =
   (path: string): RequestHandler =>
   (_req, res, next) => {
@@ -56,16 +56,16 @@ export const templateOf = (mountPath: string, routePath: string): string =>
 /**
  * Gives a request an id, sets `X-Request-Id`, and logs one line when the response ends. The line includes the route but not the
  * URL, whose query may contain an authorization code and whose path may contain a bxcontext. 5xx responses are logged at level
- * error, with the cause. Log lines that are written while the request is handled carry its id as well, and that of its connect flow.
+ * error, with the cause. All log lines of the request include its id, and the id of its connect flow.
  */
 export function requestLog(log: Logger): RequestHandler {
-  // These lines contain only the fields below, so skip redaction, which would take most of the time.
+  // These lines contain only the fields below, so skip the redaction, which would take most of the time.
   const lines = log.child({}, { redact: [] })
   return (req, res, next) => {
     const started = performance.now()
     const requestId = randomUUID()
     const context = { requestId }
-    // Pages load many assets, and ask every second whether they are up to date.
+    // Pages load many assets, and check every second whether they are up to date.
     const isFrequent = /^\/assets\/|\/live$/.test(req.url)
     req.log = log
     req.id = requestId

@@ -3,9 +3,9 @@ import * as z from 'zod'
 
 export const noticeSchema = z.object({
   text: z.string(),
-  /** `good`: the action succeeded. `wait`: something is left to do, or to try again later. Defaults to `good`. */
+  /** `good`: the action succeeded. `wait`: the user has to do more, or to try again later. Defaults to `good`. */
   tone: z.enum(['good', 'wait']).optional(),
-  /** Shown behind the text. */
+  /** Shown after the text. */
   link: z.object({ href: z.string(), label: z.string() }).optional(),
   /** The bxcontext of the business that can be connected again. */
   connectAgain: z.string().optional(),
@@ -16,7 +16,7 @@ export type Notice = z.infer<typeof noticeSchema>
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
-  // Programs send exactly this, and it saves the time of a negotiation (npm run bench, rows of the leads route).
+  // Programs usually send exactly this. The shortcut saves the time of a negotiation (npm run bench, rows of the leads route).
   if (req.headers.accept === 'application/json') return true
   return req.accepts(['html', 'json', 'application/problem+json']) !== 'html'
 }
@@ -28,7 +28,7 @@ export function sendPageOrJson(
   content: {
     view: string
     title: string
-    /** A function is called only for a page, to make what JSON does not need. */
+    /** A function is called only for a page, to skip work that JSON doesn't need. */
     data: Record<string, unknown> | (() => Record<string, unknown>)
     json: unknown
   },
@@ -40,8 +40,7 @@ export function sendPageOrJson(
 }
 
 /**
- * Responds to an action: redirects browsers to a page, which shows the notice once, or sends the result to clients that
- * request JSON.
+ * Responds to an action. Redirects browsers to a page, which shows the notice once. Sends the result to clients that request JSON.
  */
 export async function sendResultOrRedirect(
   req: Request,
@@ -57,10 +56,9 @@ export async function sendResultOrRedirect(
 }
 
 /**
- * Responds to a form that leads elsewhere: `location` is a path of ours, or an address on another site. For another site,
- * browsers get a page that goes on automatically and has a link; clients that request JSON get `{location}`. A redirect to another
- * site would fail. Browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may
- * redirect to hosts that cannot be listed.
+ * Responds to a form that leads to `location`: a path of this app, or an address on another site. For another site, browsers get a
+ * page that opens it automatically and links to it; clients that request JSON get `{location}`. A redirect would fail, because
+ * browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may redirect to any host.
  */
 export function sendOnward(
   req: Request,
@@ -70,7 +68,7 @@ export function sendOnward(
     pageTitle: string
     title: string
     lead: string
-    /** Replaces `lead` if the form names a business that is connected. */
+    /** Replaces `lead` if the form names a connected business. */
     leadAgain?(name: string): string
     continue: string
   },
@@ -85,7 +83,7 @@ export function sendOnward(
 }
 
 /**
- * Like `res.json`, but in one write: `res.json` copies the text to a buffer and sends it separately from the headers (npm run
+ * Like `res.json`, but in one write. `res.json` copies the text to a buffer, and sends it separately from the headers (npm run
  * bench, rows of the leads route).
  */
 function sendJson(res: Response, json: unknown): void {

@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 
 /**
- * Returns the normalized path and query if the value is a path on this site of at most 2,048 characters, else null. This prevents
- * open redirects (RFC 9700 section 4.11). It refuses another origin (`//host`, `/\host`), a scheme, and control characters,
- * because browsers ignore some of them.
+ * Returns the normalized path and query if the value is a path on this site, of at most 2,048 characters; otherwise null. This
+ * prevents open redirects (RFC 9700 section 4.11). It refuses another origin (`//host`, `/\host`), a scheme, and control
+ * characters, because browsers ignore some of them.
  */
 export function localPath(value: unknown): string | null {
   if (typeof value !== 'string') return null
@@ -15,5 +15,5 @@ export function localPath(value: unknown): string | null {
   return path.length <= 2048 ? path : null
 }
 
-/** The path of a request, still encoded. In a mounted router, `req.path` has only the part after the mount path. */
+/** The path of a request, still encoded. In a mounted router, `req.path` is only the part after the mount path. */
 export const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? ''

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
 /**
- * Sets the security headers for the app at `baseUrl`. They allow no inline code, no third-party resources and no framing. No form
- * or referrer goes to another origin. Nothing is cached, unless a handler such as `assets` says otherwise.
+ * Sets the security headers for the app at `baseUrl`. They forbid inline code, third-party resources and framing. Forms and
+ * referrers never go to another origin. Responses are not cached, unless a handler such as `assets` allows it.
  */
 export function securityHeaders(baseUrl: string): RequestHandler {
   const https = baseUrl.startsWith('https:')
@@ -16,18 +16,18 @@ export function securityHeaders(baseUrl: string): RequestHandler {
         styleSrc: ["'self'"],
         imgSrc: ["'self'"],
         connectSrc: ["'self'"],
-        // No form of ours leads to another origin: see `sendOnward`.
+        // Our forms never lead to another origin: see `sendOnward`.
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
         ...(https && { upgradeInsecureRequests: [] }),
       },
     },
-    // With `no-referrer`, browsers would send `Origin: null` with our own forms. On plain http, nothing else shows that a form is
+    // With `no-referrer`, browsers would send `Origin: null` with our own forms. On plain http, only `Origin` shows that a form is
     // ours.
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'deny' },
-    // Other hosts below this one may not have TLS.
+    // Subdomains of this host may not have TLS.
     strictTransportSecurity: https && { includeSubDomains: false },
   })
   return (req, res, next) => {

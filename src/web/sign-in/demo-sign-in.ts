@@ -10,7 +10,7 @@ import { isUserId, signIn } from './user.ts'
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO = texts.signIn.openDemo
 
-/** A made-up address of a user, since the demo keeps none. Email to it reaches no one (RFC 2606). */
+/** A made-up email address of a user, because the demo keeps none. It can't receive email (RFC 2606). */
 export const demoEmailOf = async (userId: string): Promise<string> =>
   `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
 
@@ -25,8 +25,8 @@ const signInSchema = z.object({
 })
 
 /**
- * The demo's sign-in, by which anyone can sign in under any name. The app refuses to start in production with it.
- * `requestedScopes`: shown on the start page after an invalid name.
+ * The demo's sign-in: anyone can sign in under any name. The app refuses to start in production with it. `requestedScopes`: for the
+ * start page, which is shown again after an invalid name.
  */
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
   return Router().post('/sign-in', async (req, res) => {

@@ -4,25 +4,25 @@ import { parseJson, type RecordCipher } from '../../connect/index.ts'
 import { sessionCookie } from './session.ts'
 
 /**
- * The most bytes for `Location` and all `Set-Cookie` of an answer. nginx accepts 4 kB of headers by default (`proxy_buffer_size`),
- * and the other headers take less than 1 kB.
+ * The most bytes for `Location` and all `Set-Cookie` headers of an answer. By default, nginx accepts 4 kB of headers
+ * (`proxy_buffer_size`), and the other headers take less than 1 kB.
  */
 const MAX_BYTES = 3_000
 /** Room for the attributes of the cookie, and for the session cookie, which express-session adds later, in bytes. */
 const REST_BYTES = 300
 
-/** A value in a cookie of the browser. The server stores nothing for it. */
+/** A value in a cookie of the browser. The server does not store it. */
 export interface EncryptedCookie<T> {
-  /** The value; null if there is none, or it cannot be read. */
+  /** The value; null if there is none, or if it cannot be read. */
   read(req: Request): T | null
-  /** Sets the value in an answer that redirects to `location`. Returns false, and sets nothing, if there is no room for both. */
+  /** Sets the cookie in an answer that redirects to `location`. If both don't fit, returns false without setting the cookie. */
   write(res: Response, value: T, location: string): boolean
   clear(res: Response): void
 }
 
 /**
- * A cookie whose value is encrypted JSON. The encryption is bound to `name`, so that no other encrypted text of this app can take
- * its place. `ms`: its lifetime.
+ * A cookie whose value is encrypted JSON. The encryption is bound to `name`, so that other encrypted texts of this app are not
+ * accepted. `ms`: its lifetime.
  */
 export function encryptedCookie<T>(
   cipher: RecordCipher,
@@ -41,7 +41,7 @@ export function encryptedCookie<T>(
         const text = cipher.decrypt(cookie.slice(fullName.length + 1), purpose)
         return schema.safeParse(parseJson(text)).data ?? null
       } catch {
-        // Altered, or written with a key that is gone.
+        // Altered, or encrypted with a key that was removed.
         return null
       }
     },

@@ -3,24 +3,24 @@ import { AppError } from '../../connect/errors.ts'
 import { authenticateClient, type ClientCredentials, type Http } from '../../connect/index.ts'
 import { WebError } from '../requests/errors.ts'
 
-/** How far the provider's clock may be off, in seconds. */
+/** How much the provider's clock may differ, in seconds. */
 const CLOCK_TOLERANCE = 180
 
 /** An OpenID provider, and this app's registration there. */
 export interface OidcProvider extends ClientCredentials {
   /** The issuer identifier (OpenID Connect Discovery 1.0, section 3). */
   issuer: string
-  /** Whether an address counts of which the provider does not say whether it is verified. */
+  /** Whether to trust an email address without `email_verified`. */
   trustsEmail: boolean
 }
 
-/** 503: the provider does not answer, or its answer is unusable. `reason`: for the log. */
+/** 503: the provider gave no usable answer. `reason`: for the log. */
 export const signInUnavailable = (reason: string) =>
   new WebError(503, 'sign_in_unavailable', undefined, { reason, retryAfterMs: 5_000 })
 
 /**
- * Returns a function that resolves to the provider's configuration, which is read once. If that fails, it throws
- * `sign_in_unavailable` (503), and the next call reads it again.
+ * Returns a function that resolves to the provider's configuration, which it reads once. If that fails, it throws
+ * `sign_in_unavailable` (503), and the next call tries again.
  */
 export function discovery(provider: OidcProvider & { http: Http }): () => Promise<client.Configuration> {
   const { issuer, clientId, clientSecret, http } = provider
@@ -44,8 +44,8 @@ export function discovery(provider: OidcProvider & { http: Http }): () => Promis
 }
 
 /**
- * Authenticates this app at the token endpoint, in the body if the provider's metadata lists that. Otherwise it uses HTTP Basic,
- * the default of OpenID Connect (Discovery 1.0, section 3).
+ * Authenticates this app at the token endpoint, in the body if the provider's metadata lists `client_secret_post`. Otherwise it
+ * uses HTTP Basic, the default of OpenID Connect (Discovery 1.0, section 3).
  */
 const authenticationWith =
   (credentials: ClientCredentials): client.ClientAuth =>
@@ -54,13 +54,13 @@ const authenticationWith =
     authenticateClient(credentials, method, body, headers)
   }
 
-/** The error of our HTTP client behind one of openid-client, if there is one. */
+/** Returns our HTTP client's error that caused an error of openid-client, if there is one. */
 export function httpErrorIn(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
   return error instanceof Error ? httpErrorIn(error.cause) : undefined
 }
 
-/** The reason to log for an error of openid-client: that of our own error in it, or its code. It has no text of the provider. */
+/** The reason to log for an error of openid-client: our own error's reason, or its code, but never text of the provider. */
 export function reasonOf(error: unknown): string {
   const ours = httpErrorIn(error)
   if (ours) return ours.reason ?? ours.code

@@ -11,18 +11,18 @@ import { currentUser, isUserId, type SignInParts, signIn, type User } from './us
 
 declare module 'express-session' {
   interface SessionData {
-    /** The ID token of the sign-in, encrypted: whoever reads the store learns nothing about the user from it. */
+    /** The ID token of the sign-in, encrypted so that the store does not reveal the user's data. */
     idToken: string | undefined
   }
 }
 
 /** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
 const MAX_SUBJECT = 255
-/** The longest address of a page to return to, in characters: more does not fit into the cookie of the sign-in. */
+/** The longest address of a page to return to, in characters. A longer address would not fit into the sign-in cookie. */
 const MAX_RETURN_TO = 1_000
-/** The longest ID token to send back at sign-out, in characters: it is in an address, for which servers have limits. */
+/** The longest ID token to send at sign-out, in characters. It is part of an address, and servers limit its length. */
 const MAX_HINT = 7_000
-/** The longest address, in characters (RFC 5321, section 4.5.3.1.3). */
+/** The longest email address, in characters (RFC 5321, section 4.5.3.1.3). */
 const MAX_EMAIL = 254
 const CALLBACK = '/sign-in/callback'
 const querySchema = z.object({ returnTo: returnToField })
@@ -30,19 +30,19 @@ const querySchema = z.object({ returnTo: returnToField })
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
   baseUrl: string
-  /** The first encrypts, all of them decrypt. */
+  /** The first key encrypts; all keys decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   http: Http
   /** Whether a feature sends emails to users. */
   mailsUsers: boolean
-  /** Keeps the address that the provider names at a sign-in, instead of an older one. Null: none that emails may go to. */
+  /** Stores the email address of a sign-in, and replaces an older address. Null: the sign-in has no usable address. */
   keepEmail(userId: string, email: string | null): Promise<void>
 }
 
 /**
- * Signs users in and out by OpenID Connect: authorization code flow with PKCE, `state` and `nonce`, and
- * RP-initiated logout if the provider has it. The ID token comes directly from the token endpoint, so the
- * server's certificate replaces the check of its signature (OpenID Connect Core 1.0, section 3.1.3.7).
+ * Signs users in and out by OpenID Connect: authorization code flow with PKCE, `state` and `nonce`, and RP-initiated logout if the
+ * provider has it. The ID token comes directly from the token endpoint over TLS, so its signature need not be checked (OpenID
+ * Connect Core 1.0, section 3.1.3.7).
  */
 export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | 'logoutUrl'> {
   const { baseUrl } = options
@@ -64,10 +64,10 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
     })
     .get(CALLBACK, async (req, res) => {
       const pending = started.find(req)
-      // Another tab has signed in in the meantime.
+      // Another tab has signed in already.
       if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
-      // If two callbacks arrive at once, only one sends the code. A later one no longer has the cookie with the state.
+      // If two callbacks arrive at once, only one sends the code. A later callback no longer has the cookie with the state.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
@@ -108,18 +108,18 @@ const authorizationUrl = async (config: client.Configuration, baseUrl: string, p
 /** The encryption of an ID token is bound to this text, which names its user. */
 const idTokenPurpose = ({ id }: User) => `ID token of ${id}`
 
-/** The ID token of this session, if it has a readable one. */
+/** The ID token of this session, if there is one that can be decrypted. */
 function idTokenOf(req: Request, cipher: RecordCipher): string | undefined {
   const { user, idToken } = req.session
   try {
     return user && idToken && cipher.decrypt(idToken, idTokenPurpose(user))
   } catch {
-    // Encrypted with a key that is gone.
+    // Encrypted with a key that was removed.
     return undefined
   }
 }
 
-/** Exchanges the code and checks the ID token. The user's id is the issuer and the subject together, which never change. */
+/** Exchanges the code and checks the ID token. The user's id combines the issuer and the subject, which never change. */
 async function exchange(
   config: client.Configuration,
   callback: string,
@@ -138,7 +138,7 @@ async function exchange(
     })
   const claims = tokens.claims()
   if (!claims || !tokens.id_token) throw signInFailed(texts.signIn.unknownUser, 'token response: no ID token')
-  // An issuer has no fragment, so both parts can be told apart.
+  // An issuer contains no "#", so the two parts can't be confused.
   const owner: Pick<User, 'id' | 'team'> = { id: `${claims.iss}#${claims.sub}` }
   if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(owner.id))
     throw signInFailed(
@@ -146,7 +146,7 @@ async function exchange(
       'ID token: sub is empty, too long, or has control characters',
     )
   const isComplete = cleanName(claims.name) !== '' && (!mailsUsers || emailOf([claims], trustsEmail) !== null)
-  // The sign-in also succeeds if UserInfo is missing, fails, or is about someone else (section 5.3.2).
+  // The sign-in also succeeds if UserInfo is missing, fails, or belongs to another user (section 5.3.2).
   const info = isComplete
     ? undefined
     : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch(() => undefined)
@@ -158,10 +158,10 @@ async function exchange(
   }
 }
 
-/** The claims about a user, in the ID token or from UserInfo (OpenID Connect Core 1.0, section 5.4). */
+/** The claims about a user, from the ID token or UserInfo (OpenID Connect Core 1.0, section 5.4). */
 type Claims = Readonly<Record<string, unknown>>
 
-/** The name that pages show, by which users recognise their account. */
+/** The name on pages, by which users recognize their account. */
 function nameOf(sources: readonly Claims[]): string {
   const names = ['name', 'preferred_username', 'email', 'sub'].flatMap((key) =>
     sources.map((claims) => cleanName(claims[key])),
@@ -170,8 +170,8 @@ function nameOf(sources: readonly Claims[]): string {
 }
 
 /**
- * The address that the provider calls verified, or of which it says nothing if the operator trusts it; otherwise null. Some providers
- * send the boolean `email_verified` as text.
+ * The verified email address, or an address without `email_verified` if the operator trusts the provider; otherwise null. Some
+ * providers send the boolean `email_verified` as text.
  */
 function emailOf(sources: readonly Claims[], trustsEmail: boolean): string | null {
   const isVerified = ({ email_verified }: Claims) => String(email_verified ?? trustsEmail) === 'true'
@@ -206,7 +206,7 @@ function signInError(error: unknown) {
 
 /**
  * The provider's logout page (OpenID Connect RP-Initiated Logout 1.0), with the ID token as a hint, which some providers require.
- * Null if the provider has none or does not answer.
+ * Null if the provider doesn't offer this page or doesn't answer.
  */
 async function logoutUrlOf(
   { baseUrl, clientId }: OidcOptions,

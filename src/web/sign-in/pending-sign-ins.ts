@@ -15,13 +15,13 @@ const pendingSignIn = z.object({
   startedAt: z.number(),
 })
 
-/** No sign-in has another state than a text. */
+/** The state of a sign-in is always a text. */
 const callbackSchema = z.object({ state: z.string().optional().catch(undefined) })
 
-/** A sign-in that has started in this browser and not finished. */
+/** A sign-in that has started in this browser but not finished. */
 export type PendingSignIn = z.infer<typeof pendingSignIn>
 
-/** The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie. It keeps as many of the newest as fit. */
+/** The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie. The oldest are dropped if they don't fit. */
 export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
   const options = { name: 'sign-in', schema: z.array(pendingSignIn), ms: PENDING_MS }
   const cookie = encryptedCookie(cipher, baseUrl, options)
@@ -35,7 +35,7 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
   }
 
   return {
-    /** Remembers one more sign-in in this browser. `location`: where this answer redirects. */
+    /** Adds a sign-in in this browser. `location`: the address to which this answer redirects. */
     add: (req: Request, res: Response, pending: PendingSignIn, location: string) =>
       write(res, [...read(req), pending], location),
     /** Finds the sign-in with the state of this request, if there is one. */
@@ -43,7 +43,7 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
       const { state } = callbackSchema.parse(req.query)
       return read(req).find((each) => each.state === state)
     },
-    /** Forgets a sign-in in this browser. This answer redirects to the page to which that sign-in returns. */
+    /** Removes a sign-in in this browser. This answer redirects to the page to which the sign-in returns. */
     remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) => {
       const others = read(req).filter((each) => each.state !== state)
       write(res, others, returnTo ?? '/')

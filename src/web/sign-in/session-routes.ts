@@ -12,25 +12,25 @@ const SIGNED_IN = '/signed-in'
 const signedInSchema = z.object({ returnTo: returnToField })
 const signOutSchema = z.object({ everywhere: switchField })
 
-/** Where a form goes after a sign-in: to `/signed-in`, which goes on to `returnTo`, or to `/` if that is no path of this app. */
+/** The path after a sign-in form: `/signed-in`, which redirects to `returnTo`, or to `/` if it is not a path of this app. */
 export const signedInPath = (returnTo: unknown): string =>
   `${SIGNED_IN}?${new URLSearchParams({ returnTo: localPath(returnTo) ?? '/' })}`
 
 /**
- * The routes that every sign-in has. `logoutUrl` resolves to the page that ends the session of the user at a sign-in service, or
- * null. It is called while the session is there, and the session ends without waiting for it.
+ * The routes of every sign-in. `logoutUrl` resolves to the page that ends the user's session at a sign-in service, or null. It is
+ * called before the session ends, but the end of the session does not wait for it.
  */
 export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
   Router()
     .get(SIGNED_IN, (req, res) => {
-      // Without this page, a user whose browser has not kept the cookie would see the sign-in again, without an explanation.
+      // Without this page, a user whose browser rejects the cookie would see the sign-in again, without an explanation.
       if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
       res.redirect(303, signedInSchema.parse(req.query).returnTo ?? '/')
     })
     .post('/sign-out', async (req, res) => {
       const user = currentUser(req)
       const options = signOutSchema.parse(req.body ?? {})
-      // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps no user signed in.
+      // `logoutUrl` needs the session, so call it first. But sign the user out even if the service doesn't answer.
       const asked = logoutUrl(req).catch(() => null)
       await signOut(req, options)
       const elsewhere = await asked

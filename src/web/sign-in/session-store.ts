@@ -1,6 +1,6 @@
 /**
- * Where sessions are kept. Only a sign-in creates a session. Whatever a request saves later replaces a session that is still there, so
- * a session that has ended stays ended. The sessions of each user are listed under the user's id, so that all of them can end.
+ * Stores sessions. Only a sign-in creates a session. Later requests can save a session only if it still exists, so an ended session
+ * stays ended. A list of sessions under each user's id makes it possible to end them all.
  */
 import { hash } from 'node:crypto'
 import type { RedisStore as ConnectRedis } from 'connect-redis'
@@ -11,26 +11,26 @@ import { texts } from '../texts.ts'
 
 declare module 'express-session' {
   interface SessionData {
-    /** When the session ends, in ms since 1970. What a request saves does not change that. */
+    /** When the session ends, in ms since 1970. Saving the session does not change this time. */
     endsAt: number
   }
 }
 
 /** Lifetime of a session after sign-in, in ms. */
 export const SESSION_MS = 24 * 3_600_000
-/** How many sessions a user has at most. The next sign-in ends the oldest one. */
+/** The maximum number of a user's sessions. A further sign-in ends the oldest session. */
 const MAX_SESSIONS = 100
 
-/** Keeps sessions by a hash of their ids, so that a leaked store cannot be used to sign in. */
+/** Stores sessions under a hash of their ids, so that a leaked store can't be used to sign in. */
 interface SessionValues {
   get(id: string): Promise<SessionData | null>
   create(id: string, session: SessionData): Promise<unknown>
-  /** Resolves to false, and writes nothing, if there is no such session. */
+  /** If there is no such session, resolves to false without writing. */
   replace(id: string, session: SessionData): Promise<boolean>
   delete(id: string): Promise<unknown>
 }
 
-/** Sessions in Redis, by connect-redis. */
+/** Sessions in Redis, with connect-redis. */
 export function inRedis({ client }: RedisStore, { RedisStore }: { RedisStore: typeof ConnectRedis }) {
   const prefix = 'connect:session:'
   // Sessions end a fixed time after the sign-in.
@@ -61,7 +61,7 @@ export function inStore(store: KeyValueStore): SessionValues {
   }
 }
 
-/** The sessions of all users, for express-session. */
+/** The session store of express-session, for all users. */
 export class SessionStore extends Store {
   readonly #values: SessionValues
   readonly #store: KeyValueStore
@@ -74,23 +74,23 @@ export class SessionStore extends Store {
     this.#store = store
   }
 
-  /** Creates the session of a user who has just signed in: `save` saves it. Throws `StoreUnavailableError`. */
+  /** Creates the session of a user who has just signed in. `save` saves it. Throws `StoreUnavailableError`. */
   async begin(sid: string, userId: string, save: () => Promise<void>): Promise<void> {
     this.#beginning.add(sid)
     await save().finally(() => this.#beginning.delete(sid))
-    // After the session is stored: until it is listed, no browser has it.
+    // The session is listed after it is stored. No browser has its cookie before that.
     const key = listOf(userId)
     for (;;) {
       const list = await this.#store.get(key)
       const ids = [...idsIn(list), idOf(sid)]
-      // A session that has left the list could no longer be ended, so it is deleted before that.
+      // A session that is not on the list could no longer be ended, so delete it before it leaves the list.
       for (const id of ids.slice(0, -MAX_SESSIONS)) await this.#values.delete(id)
       const kept = ids.slice(-MAX_SESSIONS).join(' ')
       if (await this.#store.compareAndSet(key, list, kept, SESSION_MS)) return
     }
   }
 
-  /** Ends all sessions of a user. Throws `StoreUnavailableError`; some may have ended. */
+  /** Ends all sessions of a user. Throws `StoreUnavailableError`; some sessions may have ended by then. */
   async endAll(userId: string): Promise<void> {
     const key = listOf(userId)
     for (;;) {
@@ -133,7 +133,7 @@ export class SessionStore extends Store {
 
 const idOf = (sid: string) => hash('sha256', sid, 'base64url')
 
-/** The ids of a user's sessions, the oldest first. Some may have ended. */
+/** The key of the list of a user's session ids, the oldest first. Some sessions may have ended. */
 const listOf = (userId: string): Key => ({ kind: 'user-sessions', owner: userId, id: '' })
 const idsIn = (list: string | null): string[] => list?.split(' ') ?? []
 

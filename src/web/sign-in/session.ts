@@ -6,10 +6,10 @@ import { SESSION_MS, type SessionStore } from './session-store.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Begins a session with a new id, after the current one has ended. Throws `StoreUnavailableError`. */
+    /** Ends the current session and begins a session with a new id. Throws `StoreUnavailableError`. */
     beginSession?(data: Partial<SessionData> & Pick<SessionData, 'user'>): Promise<void>
     /**
-     * Deletes the session and what belongs to it, and then its cookie. `everywhere`: after all other sessions of the user. Throws
+     * Deletes the session with its data, and its cookie. `everywhere`: also ends all other sessions of the user. Throws
      * `StoreUnavailableError`.
      */
     endSession?(options: { everywhere: boolean }): Promise<void>
@@ -18,15 +18,15 @@ declare module 'express-serve-static-core' {
 
 export interface SessionOptions {
   store: SessionStore
-  /** Secrets for cookies: the first signs, all of them verify. */
+  /** Secrets for cookies: the first secret signs, all secrets verify. */
   secrets: string[]
   baseUrl: string
-  /** Deletes what belongs to the session of a request. */
+  /** Deletes the data that belongs to the session of a request. */
   forgetSession(req: Request): Promise<void>
 }
 
 /**
- * The name of the session cookie. It has the product's name, as in package.json, and the port of `baseUrl`. Cookies ignore ports,
+ * The name of the session cookie. It contains the product's name from package.json and the port of `baseUrl`. Cookies ignore ports,
  * so two products on one host would otherwise sign out each other's users.
  */
 export function sessionCookie(baseUrl: string): string {
@@ -36,7 +36,7 @@ export function sessionCookie(baseUrl: string): string {
   return protocol === 'https:' ? `__Host-${name}` : name
 }
 
-/** Sessions with an HttpOnly cookie: SameSite=Lax, since the platform redirects back here; Secure with https. */
+/** Sessions with an HttpOnly cookie. It is SameSite=Lax, because the platform redirects back here, and Secure with https. */
 export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOptions): RequestHandler {
   const secure = baseUrl.startsWith('https:')
   const name = sessionCookie(baseUrl)
@@ -55,7 +55,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     req.beginSession = async (data) => {
       await promisify(req.session.regenerate).call(req.session)
       Object.assign(req.session, data, { endsAt: Date.now() + SESSION_MS })
-      // Saved before the response: the next request may come at once, and a failure must not look like success.
+      // Save before the response, because the next request may arrive immediately, and a failure must not look like success.
       const save = () => promisify(req.session.save).call(req.session)
       await store.begin(req.sessionID, data.user.id, save)
     }
@@ -68,7 +68,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     }
     let isLoaded = false
     load(req, res, (error) => {
-      // If the session cannot be saved at the end of the answer, this callback runs again, too late for the error handlers.
+      // If the session can't be saved at the end of the answer, this callback runs again, but it is too late for error handlers.
       if (isLoaded && error?.code === 'unauthenticated')
         return req.log.info('the user has signed out meanwhile')
       if (isLoaded) return req.log.error({ reason: error?.reason ?? error?.name }, 'a session was not saved')

@@ -1,7 +1,7 @@
 /**
- * How users sign in: by your own sign-in if `OWN_SIGN_IN` is set, and otherwise by OpenID Connect if `OIDC_ISSUER` is set.
- * Without either, the demo's form signs users in, and the app refuses to start in production. This file decides which
- * routes exist, what pages show to visitors, and whether other machines may connect.
+ * How users sign in: with your own sign-in if `OWN_SIGN_IN` is set, otherwise with OpenID Connect if `OIDC_ISSUER` is set. Without
+ * either, users sign in with the demo's form, and the app refuses to start in production. This file also decides which routes
+ * exist, how pages offer the sign-in, and whether other machines may connect.
  */
 import { Router } from 'express'
 import type { EncryptionKey, Http } from '../../connect/index.ts'
@@ -14,9 +14,9 @@ import { createUserEmails } from './user-emails.ts'
 
 /**
  * The sign-in of your product, or null. It is a function that returns a router, and functions for the data that it keeps about
- * users (`SignInParts`). The router has `GET /sign-in`, to which pages link. It calls `signIn` of `user.ts`, which begins the
- * session, and then redirects to `signedInPath(req.query.returnTo)` of `session-routes.ts`. The form on the page is yours: pages
- * only send `returnTo` in the address. docs/guides.md has one for email and password. Tests run the app with the demo's sign-in (`NODE_ENV=test`).
+ * users (`SignInParts`). The router has `GET /sign-in`, to which pages link with `returnTo` in the address, and which shows your
+ * own form. After the form, call `signIn` of `user.ts`, which begins the session, and redirect to `signedInPath(returnTo)` of
+ * `session-routes.ts`. See docs/guides.md for an example with email and password. Tests use the demo's sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 
@@ -27,16 +27,16 @@ export interface SignInOptions {
   baseUrl: string
   /** The folder for files. */
   dataDir: string
-  /** The first encrypts, all of them decrypt. */
+  /** The first key encrypts; all keys decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
   http: Http
-  /** Whether a feature sends emails to users. If so, OpenID Connect keeps their addresses. */
+  /** Whether a feature sends emails to users. If so, OpenID Connect sign-in stores their addresses. */
   mailsUsers: boolean
 }
 
 export interface SignIn extends SignInParts {
-  /** Whether anyone can sign in under any name, by a form on the start page. Otherwise pages link to `/sign-in`. */
+  /** Whether anyone can sign in under any name with a form on the start page. Otherwise, pages link to `/sign-in`. */
   isDemo: boolean
 }
 
@@ -48,12 +48,12 @@ export async function createSignIn(options: SignInOptions, own: OwnSignIn | null
 
 async function builtIn({ oidc, store, mailsUsers, ...rest }: SignInOptions): Promise<SignInParts> {
   if (oidc) {
-    // Imported only here, since it loads openid-client, a tenth of what the app has to compile at its start.
+    // Imported on demand, because openid-client is a tenth of the code that the app compiles at startup.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
     const emails = createUserEmails(store, rest.encryptionKeys)
     return { ...oidcSignIn({ ...oidc, ...rest, mailsUsers, keepEmail: emails.keep }), ...emails }
   }
-  // The demo's sign-in keeps nothing about a user except the session.
+  // The demo's sign-in stores only the session of a user.
   const nothing = { deleteUser: async () => {}, exportUser: async () => null }
   return { routes: demoSignIn(rest), ...nothing, emailOf: demoEmailOf }
 }

@@ -6,8 +6,8 @@ const KIND = 'user-email'
 const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
 
 /**
- * The encrypted email addresses of users, which OpenID Connect names only at a sign-in. The first key encrypts, and all of them
- * decrypt. Methods throw `StoreUnavailableError`, and those that read an address also throw `DecryptionError`.
+ * The encrypted email addresses of users, because OpenID Connect reports them only at sign-in. The first key encrypts; all keys
+ * decrypt. Methods throw `StoreUnavailableError`. Methods that read an address also throw `DecryptionError`.
  */
 export function createUserEmails(store: KeyValueStore, keys: readonly EncryptionKey[]) {
   const cipher = createRecordCipher(keys)
@@ -23,7 +23,7 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
     const sealed = await store.get(key)
     if (sealed === null || cipher.isCurrent(sealed)) return 'current'
     try {
-      // If the user signs in in the meantime, nothing is written: the first key has already encrypted the new address.
+      // If the user has just signed in, the write fails, because the first key has already encrypted the new address.
       await store.compareAndSet(key, sealed, seal(key, open(key, sealed)))
       return 'reencrypted'
     } catch (error) {
@@ -33,7 +33,7 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
   }
   return {
     emailOf,
-    /** Keeps the address of the last sign-in, and no older one. Null: the sign-in has none. */
+    /** Stores the address of the last sign-in, and deletes an older address. Null: the sign-in has no address. */
     async keep(userId: string, email: string | null): Promise<void> {
       const key = keyOf(userId)
       if (email === null) await store.delete(key)

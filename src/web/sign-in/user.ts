@@ -7,10 +7,10 @@ import { texts } from '../texts.ts'
 
 /** A user of this app. */
 export interface User {
-  /** Identifies the owner of connections: it must never change or be reused. See `isUserId`. */
+  /** Identifies the owner of connections, so it must never change or be reused. See `isUserId`. */
   id: string
   name: string
-  /** The team whose people share the connections of this id, as pages name it after "everyone at". */
+  /** The name of the team that shares this id's connections. Pages show it after "everyone at". */
   team?: string
 }
 
@@ -20,18 +20,18 @@ declare module 'express-session' {
   }
 }
 
-/** A sign-in, and the data that it keeps of users outside their sessions. A `userId` may belong to no user. */
+/** A sign-in, and the data that it keeps of users outside their sessions. A `userId` may be unknown. */
 export interface SignInParts {
   routes: Router
-  /** Resolves to the page that ends the user's session at a sign-in service, or null. The session here ends without waiting for it. */
+  /** Resolves to the page that ends the session at a sign-in service, or null. The app's own session ends without waiting. */
   logoutUrl?(req: Request): Promise<string | null>
-  /** Deletes everything that it keeps about a user, who can then no longer sign in as this user. */
+  /** Deletes all data that it keeps about a user, so that signing in as this user is no longer possible. */
   deleteUser(userId: string): Promise<void>
-  /** Resolves to what it keeps about a user, without secrets, in a form that JSON can have. Null if it keeps nothing. */
+  /** Resolves to the data that it keeps about a user, without secrets, as a JSON value. Null if there is none. */
   exportUser(userId: string): Promise<unknown>
-  /** Resolves to the address for mail to a user, or null if it keeps none. */
+  /** Resolves to the user's email address, or null if there is none. */
   emailOf(userId: string): Promise<string | null>
-  /** Re-encrypts with the first key what it has encrypted with `TOKEN_ENCRYPTION_KEYS` (`npm run reencrypt`). */
+  /** Re-encrypts its data with the first key of `TOKEN_ENCRYPTION_KEYS` (`npm run reencrypt`). */
   reencrypt?(): AsyncIterable<Reencryption>
 }
 
@@ -56,13 +56,13 @@ export function requireUser(req: Request): string {
   return user.id
 }
 
-/** Lets only signed-in users pass. Throws `unauthenticated` (401) before anything else is looked at. */
+/** Lets only signed-in users pass. Throws `unauthenticated` (401) before any other check. */
 export const signedInOnly: RequestHandler = (req, _res, next) => {
   requireUser(req)
   next()
 }
 
-/** The longest user id, in characters: an issuer and a subject of OpenID Connect are shorter. */
+/** The longest user id, in characters. An issuer and a subject of OpenID Connect are shorter. */
 const MAX_USER_ID = 1024
 
 /**
@@ -77,8 +77,8 @@ export const isUserId = (id: unknown): id is string =>
   !/\p{Cc}/u.test(id)
 
 /**
- * Signs a user in. The session gets a new id, and the connect flows of the old one become invalid. `data`: what the session keeps
- * besides the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
+ * Signs a user in. The session gets a new id, and the connect flows of the old session become invalid. `data`: further values for
+ * the session. Throws an error with a reason for the log if `isUserId(user.id)` is false.
  */
 export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
   if (!isUserId(user.id))
@@ -88,13 +88,13 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
   try {
     await req.beginSession?.({ ...data, user })
   } catch (error) {
-    // Otherwise express-session would try to save the session again, with the answer that says that the sign-in failed.
+    // Otherwise, express-session would try again to save the session with the error response.
     Object.assign(req, { session: null })
     throw error
   }
 }
 
-/** Signs the user out: deletes the session and its connect flows. `everywhere`: the other sessions of the user end too. */
+/** Signs the user out: deletes the session and its connect flows. `everywhere`: also ends the user's other sessions. */
 export async function signOut(req: Request, options: { everywhere: boolean }): Promise<void> {
   if (currentUser(req)) await req.endSession?.(options)
 }
