@@ -1,7 +1,6 @@
 /**
- * Loads `.env` if it exists, and derives the platform's addresses from `SANDBOX_PORT` if necessary. Import this module first. If it
- * can't read the file, it ends the program with a message. Otherwise it prints no output, which cron would email. A command with
- * `--demo` uses the settings of `npm run demo`.
+ * Loads `.env` if it exists (with `--demo`, as in `npm run demo`), and derives missing platform addresses from `SANDBOX_PORT`.
+ * Import this module first. It is silent, because cron emails output, but ends the program if it can't read the file.
  */
 import { loadEnvFile, missingSandboxEnv } from './load-env-file.ts'
 import { printError } from './print.ts'

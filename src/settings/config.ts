@@ -201,7 +201,7 @@ export const apiSettings = (env: Environment) =>
     proxies: proxies(env),
   })
 
-/** The forward proxies for calls to the platform; null: none. */
+/** The forward proxies for calls to the platform. Null: a direct connection. */
 const proxies = (env: Environment) =>
   z
     .object({

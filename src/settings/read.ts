@@ -43,8 +43,8 @@ export const givenOf = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]))
 
 /**
- * Reads a group. A blank variable counts as unset. Throws a `ConfigError` with all problems at once. The error never repeats a value,
- * because a value may be a secret.
+ * Reads a group. A blank variable counts as unset. Throws a `ConfigError` with all problems at once. The error never repeats a
+ * value, which may be a secret.
  */
 export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
   const given = givenOf(env)

@@ -133,7 +133,7 @@ export interface Tools<Settings = unknown> {
   check?(): Tool<(context: CheckContext, settings: Settings) => Promise<Finding[]>>
   /** Prepares its files in `DATA_DIR` for `npm run demo`. */
   demo?(): Tool<(dataDir: string) => Promise<void>>
-  /** Its gauges of this process for `/metrics`. */
+  /** Returns its gauges of this process for `/metrics`. */
   gauges?(): Tool<(deps: FeatureDeps, settings: Settings) => Promise<Gauge[]>>
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */
   reencrypt?(): Tool<(deps: FeatureDeps) => AsyncIterable<Reencryption>>

@@ -326,7 +326,7 @@ export const texts = {
     },
   },
 
-  /** The user chose another business on the platform than the one to reconnect. */
+  /** The user chose a business on the platform other than the expected one. */
   mismatch: {
     /** Replaces a name that is not known yet. */
     other: 'another business',

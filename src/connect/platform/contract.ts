@@ -23,7 +23,7 @@ export interface Assumption {
   importance: number
   /** Where to change the code if the assumption is wrong: a name in `contract.ts`, or `FILE#NAME` for another file. */
   code: string
-  /** What to change there. */
+  /** The change to make there. */
   cure: string
 }
 

@@ -20,7 +20,7 @@ export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 
 /**
  * Access has ended. A new consent restores it. After `refused`, and after a first `invalid_grant`, the tokens are kept, and a later
- * successful refresh also restores access. A second `invalid_grant`, at least a minute later, deletes the tokens.
+ * success with them also restores access. A second `invalid_grant`, at least a minute later, deletes them.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'

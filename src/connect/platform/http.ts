@@ -54,7 +54,7 @@ export interface HttpOptions {
   deadlineMs?: number
   /** The most connections to one origin. */
   connections?: number
-  /** The forward proxies; null, the default, for none. */
+  /** The forward proxies. Null, the default, means a direct connection. */
   proxies?: Proxies | null
   /** The origins that requests go to instead of the public ones. */
   internalUrls?: InternalUrls

@@ -83,7 +83,7 @@ const createServerClient = (url: string, cache: BasicPooledClientSideCache | und
 async function openServer(url: string, isCached: boolean): Promise<Servers> {
   const cache = isCached ? createCache() : undefined
   const client = createServerClient(url, cache)
-  // An error also rejects the commands, so nothing is left to do here.
+  // Ignore the error here, because it also rejects the commands.
   client.on('error', () => {})
   const close = () => client.destroy()
   try {

@@ -7,7 +7,7 @@ import { CoreError } from '../app-error.ts'
 
 /** Identifies a value. All keys of an `owner` share a slot of a Redis Cluster. */
 export interface Key {
-  /** The type of the value, such as `lease`: a constant of lower-case letters and hyphens. */
+  /** The type of the value, such as `session`: a constant of lower-case letters and hyphens. */
   readonly kind: string
   /** The owner: a `userId`, a random id, or an `appOwner`. Any well-formed string. */
   readonly owner: string

@@ -152,8 +152,8 @@ export const begin = (record: ConnectionRecord): ConnectionRecord => ({
 })
 
 /**
- * Stores the tokens of a consent. Changes nothing if a consent that began later is stored, or if the record that gave the number
- * was deleted, for example by a disconnect.
+ * Stores the tokens of a consent. Ignores them if a consent that began later is stored, or if the record that gave the number was
+ * deleted, for example by a disconnect.
  */
 export function granted(
   record: ConnectionRecord,

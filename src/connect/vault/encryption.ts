@@ -37,8 +37,8 @@ const KEY_ID = /^[\w-]{1,32}$/
 export const isEncrypted = (text: string): boolean => /^v1\.[\w-]{1,32}\.[\w-]+$/.test(text)
 
 /**
- * Encrypts records at rest with AES-256-GCM. The first key encrypts, and all keys decrypt, so a key rotation has two steps: add the
- * new key at the end in every process, then move it to the front. The storage key is associated data (NIST SP 800-38D), so a record
+ * Encrypts records at rest with AES-256-GCM. The first key encrypts, and all keys decrypt. So rotate keys in two steps: add the new
+ * key at the end in every process, then move it to the front. The storage key is associated data (NIST SP 800-38D), so a record
  * that is copied to another user's key does not decrypt.
  */
 export function createRecordCipher(keys: readonly EncryptionKey[]) {

@@ -57,8 +57,8 @@ export async function sendResultOrRedirect(
 
 /**
  * Responds to a form that leads to `location`: a path of this app, or an address on another site. For another site, browsers get a
- * page that opens it automatically and links to it; clients that request JSON get `{location}`. A redirect would fail, because
- * browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may redirect to any host.
+ * page that opens it automatically and links to it; clients that request JSON get `{location}`. A redirect would fail: browsers
+ * apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may redirect to any host.
  */
 export function sendOnward(
   req: Request,

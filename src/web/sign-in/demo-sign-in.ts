@@ -10,7 +10,7 @@ import { isUserId, signIn } from './user.ts'
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO = texts.signIn.openDemo
 
-/** A made-up email address of a user, because the demo keeps none. It can't receive email (RFC 2606). */
+/** A made-up email address of a user, because the demo doesn't ask for it. It can't receive email (RFC 2606). */
 export const demoEmailOf = async (userId: string): Promise<string> =>
   `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
 
