@@ -18,7 +18,7 @@ export function run(cwd: string, program: string, args: readonly string[], { env
   return { stdout, failure: error?.message || stderr.trim() || stdout.trim() || `exit code ${status}` }
 }
 
-/** The packages of the tools that have another name than their package. */
+/** The packages of tools whose name differs from the package's name. */
 const PACKAGES: Record<string, string> = { biome: '@biomejs/biome', tsc: 'typescript' }
 
 /** Finds the file of a tool. Its package may be linked, or in a parent folder, as in a workspace. Throws if it is not installed. */

@@ -61,7 +61,7 @@ export interface FeatureDeps {
 export interface Part {
   /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log and the metrics contain it. */
   path: string
-  /** Its routes, and those of routers that it uses without a path, are below the path. Use another part for another path. */
+  /** All its routes are below the path, also those of routers that it uses without a path. For another path, add another part. */
   router: Router
   /**
    * Puts the guard before the router: the signed-in user must have the connection `:bxcontext` of the path, and its access must not

@@ -257,7 +257,7 @@ export function failed(
   const pausedUntil = now + Math.max(backoffMs, askedMs)
   const after = { ...noted, lastError: cause, failures: record.failures + 1, pausedUntil }
   if (cause !== 'refused') return after
-  // One refusal isn't enough: the API must also reject the token, or a refusal must follow another 30 s after the expiry.
+  // One refusal isn't enough: the API must also reject the token, or a second refusal must come 30 s after its expiry.
   const isRepeated = record.lastError === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
   const refusal = record.refusal ?? { at: now, reason: 'refused' }
   return isRepeated || record.rejections > 0 ? { ...after, refusal } : after

@@ -270,7 +270,7 @@ export class Vault {
     return this.#changes.listen(listener)
   }
 
-  /** Encrypts every stored connection with the first key. A run after an interruption only reads the finished ones. */
+  /** Encrypts every stored connection with the first key. After an interruption, the next run only reads finished records. */
   reencrypt(): AsyncIterable<Reencryption> {
     const userIds = Readable.from(allOwners(this.#options.store, connectionKind(this.#options.platform.name)))
     const reencryptUser = async (userId: string) => {
