@@ -65,7 +65,7 @@ export const texts = {
     developers: 'Developers',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
-    calls: 'What was called',
+    calls: 'API call',
     hideDeveloperPages: 'Hide the pages for developers',
     showDeveloperPages: 'Show the pages for developers',
     breadcrumb: 'Breadcrumb',
@@ -92,7 +92,7 @@ export const texts = {
     order: 'Order',
     asOnPlatform: 'As received',
     show: 'Apply',
-    nothingFound: 'Nothing matches what you chose.',
+    nothingFound: 'No entries match your search.',
     showAll: 'Show all',
   },
 
@@ -115,7 +115,7 @@ export const texts = {
     allow: 'Allow access',
     allowHint: 'The platform shows the permissions that this app requests. You allow or deny them.',
     use: 'Use it here',
-    useHint: 'The app keeps the access for you, encrypted, and renews it automatically.',
+    useHint: 'The app stores your access encrypted, and renews it automatically.',
   },
 
   signIn: {
@@ -142,7 +142,7 @@ export const texts = {
   signedOut: {
     pageTitle: 'Signed out',
     title: "You're signed out here",
-    lead: 'Your sign-in service may still have a session. You are taken there to end it too.',
+    lead: "You may still be signed in at your sign-in service. You're being taken there to sign out as well.",
     continue: 'Continue',
   },
 
@@ -154,7 +154,7 @@ export const texts = {
       title: (again: boolean) => `${again ? 'Reconnect' : 'Connect'} your business to ${APP_NAME}`,
       lead: `${APP_NAME} asks for access to your business on the platform. Your password isn't shared, and you can end access at any time.`,
       signIn:
-        'First sign in here. You then come back to this page, and nothing happens until you press the button.',
+        "Sign in here first. You'll come back to this page, and nothing happens until you press the button.",
     },
     lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
     signedInAs: (user: string, team?: string) =>
@@ -170,7 +170,7 @@ export const texts = {
     label: 'Text to send',
     subject: `Please connect our business to ${APP_NAME}`,
     text: (url: string) =>
-      `Could you please connect our business to ${APP_NAME}? Open ${url} and sign in. The page shows what you allow, and you can end access at any time.`,
+      `Could you please connect our business to ${APP_NAME}? Open ${url} and sign in. The page lists the permissions that you give, and you can end access at any time.`,
     email: 'Send it as an email',
   },
 
@@ -189,7 +189,7 @@ export const texts = {
     count: (businesses: number) =>
       businesses === 1 ? 'One connected business' : `${businesses} connected businesses`,
     shared: (team: string) => `Everyone at ${isolated(team)} shares these connections.`,
-    needsYouFirst: 'Those that need you first',
+    needsYouFirst: 'Needs your attention first',
     byName: 'Name',
     byUse: 'Last used',
     none: 'No connected businesses yet',
@@ -227,7 +227,7 @@ export const texts = {
     expiresIn: 'for {time}',
     expired: 'no longer; the app renews it on next use',
     accessRefused: 'Access refused',
-    revocationDetected: 'End noticed',
+    revocationDetected: 'End of access noticed',
     platformAnswer: "Platform's response",
     refresh: 'Renew access now',
     refreshHint: (waitSeconds: number) =>
@@ -275,12 +275,12 @@ export const texts = {
   /** The platform's answer that ended access, for support. */
   revocation: {
     invalid_grant:
-      'The platform no longer accepts what it granted (invalid_grant), so access has ended there.',
+      'The platform no longer accepts its earlier grant (invalid_grant), so access has ended there.',
     refused:
-      "The platform refuses access, and doesn't renew it, without a reason. Access has probably ended there.",
+      "The platform refuses access and won't renew it, but gives no reason. Access has probably ended there.",
     expired: 'The platform granted access for a limited time only, and that time has passed.',
     rejected:
-      'The platform has refused access three times, without a reason. Access has probably ended there.',
+      'The platform has refused access three times without giving a reason. Access has probably ended there.',
   },
 
   /** `name`: the name of the connection. */
@@ -373,7 +373,7 @@ export const texts = {
     platform_rejected: {
       title: 'The platform rejected this request',
       detail:
-        'Access may have ended, or the platform does not accept what was sent. “Test this connection” shows whether access still works.',
+        'Access may have ended, or the platform did not accept the data that was sent. “Test this connection” shows whether access still works.',
     },
     misconfigured: {
       title: 'This app is not set up correctly',
@@ -433,7 +433,7 @@ export const texts = {
     text: 'must be text',
     tooLong: (max: number) => `must have at most ${max} characters`,
     invalid: 'is not valid',
-    controlCharacters: 'must have no control characters',
+    controlCharacters: 'must not contain control characters',
     oneOf: (values: readonly string[]) =>
       `choose one of ${new Intl.ListFormat(LANGUAGE, { type: 'disjunction' }).format(values)}`,
     wholeNumber: (min: number, max: number) => `enter a whole number from ${min} to ${max}`,
@@ -459,11 +459,11 @@ export const texts = {
     paused: outage('Access cannot be renewed right now', SAFE),
     rejected: outage(
       'The platform rejected this connection',
-      'Access may have ended: a test of the connection shows whether it still works.',
+      'Access may have ended. Test the connection to see whether it still works.',
     ),
     refused: outage(
       'The platform refused access',
-      "It doesn't renew the access to this business, which may have ended.",
+      "It won't renew access to this business. Access may have ended.",
     ),
   } satisfies Record<OutageKind, ErrorText>,
   /** `seconds`: the time until the app or the user can try again. */
@@ -489,14 +489,14 @@ export const texts = {
     code_rejected: STALE,
     consent_denied: {
       title: 'Access was not granted',
-      detail: 'Nothing was connected. You can connect at any time.',
+      detail: 'The business was not connected. You can connect at any time.',
     },
     consent_expired: {
       title: 'That took too long',
       detail:
         'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
-    not_a_navigation: unfinished('Open this address in its own tab: it cannot be part of another page.'),
+    not_a_navigation: unfinished("Open this address in its own tab. It can't be embedded in another page."),
     not_saved_yet: {
       title: 'Not saved yet',
       detail:

@@ -1,9 +1,9 @@
 import { format } from '../../web/feature-api.ts'
 
-/** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
+/** The texts on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Catalogues',
-  /** What the permission is for; begins with "to". */
+  /** The purpose of the permission; begins with "to". */
   reason: 'to show and create catalogues, and to grant builders access to them',
   notFound: 'There is no such catalogue in this business.',
   created: 'The catalogue was created.',

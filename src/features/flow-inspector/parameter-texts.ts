@@ -1,12 +1,12 @@
-/** What the pages say about each parameter. */
+/** The explanations of parameters on the pages. */
 import { platform } from '../../connect/index.ts'
 
 export interface Explanation {
-  /** What it is. */
+  /** The meaning of the parameter. */
   what: string
-  /** Who makes it, what it must equal, and who checks that. */
+  /** The party that makes it, the expected value, and the party that checks it. */
   rule: string
-  /** What an attacker could do without the check. */
+  /** An attack that would be possible without the check. */
   attack?: string
   /** The section of the RFC or the specification. */
   reference: string
@@ -14,18 +14,18 @@ export interface Explanation {
 
 const BXCONTEXT: Explanation = {
   what: 'The business that the user chose. It is not a secret.',
-  rule: 'The platform names it, and this app accepts it only for a connect flow that this browser session started. It must be the same in the consent request, the code exchange and every refresh, which the platform checks.',
+  rule: 'The platform sends it, and this app accepts it only for a connect flow that this browser session started. It must be the same in the consent request, the code exchange and every refresh. The platform checks that.',
   attack: 'Plant another business in the user’s browser, so that the user works in the attacker’s account.',
   reference: 'Specification 5.3.2 and 5.3.6; assumption “bxcontext”',
 }
 
 const NAME = {
-  rule: 'The platform may name it. Nobody checks it: this app only shows it.',
+  rule: 'The platform may send it. It isn’t checked, because this app only displays it.',
   reference: 'Assumption “names”',
 }
 
 const PAGING: Explanation = {
-  what: 'How a list is cut into pages, sorted, filtered or counted.',
+  what: 'How to split a list into pages, or sort, filter or count it.',
   rule: 'This app makes it, and the API checks it.',
   reference: 'Assumption “lists”; OData 4.01, system query options',
 }
@@ -38,19 +38,19 @@ const header = (what: string, reference: string): Explanation => ({
 })
 
 const SETTING: Explanation = {
-  what: 'A further parameter of the consent URL, which the platform asks for.',
-  rule: 'This app sends it as PLATFORM_AUTHORIZE_PARAMS says, and the platform checks it.',
+  what: 'An additional parameter of the consent URL that the platform requires.',
+  rule: 'This app takes it from PLATFORM_AUTHORIZE_PARAMS, and the platform checks it.',
   reference: 'RFC 8707 section 2; OpenID Connect Core section 3.1.2.1',
 }
 
 const TEXTS: Record<string, Explanation> = {
   [platform.startPage.redirectUrl]: {
     what: 'Where the platform sends the browser after the user has chosen a business.',
-    rule: 'This app makes it from BASE_URL. It must be a registered redirect URL, exactly, which the platform checks before it shows the start page.',
+    rule: 'This app makes it from BASE_URL. It must exactly match a registered redirect URL. The platform checks that before it shows the start page.',
     attack: 'Send the user’s bxcontext to a site of the attacker, or use the platform as an open redirect.',
     reference: 'Specification 5.3.2; RFC 9700 section 4.1',
   },
-  // The app's own form uses this name, whatever the platform calls it.
+  // The app's own form always uses this name, even if the platform uses another.
   bxcontext: BXCONTEXT,
   [platform.bxcontextParameter]: BXCONTEXT,
   response_type: {
@@ -60,39 +60,39 @@ const TEXTS: Record<string, Explanation> = {
     reference: 'RFC 6749 section 4.1.1; RFC 9700 section 2.1.2',
   },
   client_id: {
-    what: 'Which app is asking. It is not a secret.',
-    rule: 'The platform’s support team makes it. It is the same in every request, and the platform shows the name of this app on the consent page.',
+    what: 'The identifier of this app. It is not a secret.',
+    rule: 'The platform’s support team issues it. It is the same in every request, and the platform shows the name of this app on the consent page.',
     attack: 'Borrow the name of a trusted app on the consent page.',
     reference: 'RFC 6749 section 2.2',
   },
   client_secret: {
     what: 'The password of this app at the token endpoint. It never passes through the browser.',
-    rule: 'The platform’s support team makes it, and the platform checks it at every token request.',
+    rule: 'The platform’s support team issues it, and the platform checks it at every token request.',
     attack: 'Exchange stolen codes, and use stolen refresh tokens.',
     reference: 'RFC 6749 section 2.3.1',
   },
   redirect_uri: {
     what: 'Where the platform sends the browser with the code.',
-    rule: 'This app makes it from BASE_URL. It must be a registered URL, exactly, and the same in the code exchange; the platform checks both.',
+    rule: 'This app makes it from BASE_URL. It must exactly match a registered URL, and be the same in the code exchange. The platform checks both.',
     attack: 'Receive the code at an address of the attacker.',
     reference: 'RFC 6749 section 4.1.3; RFC 9700 section 2.1',
   },
   scope: {
     what: 'The permissions that the app asks for, or those that the user granted.',
-    rule: 'This app asks, and the user and the platform decide. The answer may name fewer; if it names none, this app treats them as unknown. The API checks them at every call, and this app offers to ask again.',
+    rule: 'This app asks, and the user and the platform decide. The answer may list fewer permissions; if it lists none, this app treats them as unknown. The API checks them at every call. If one is missing, this app offers to ask again.',
     attack: 'Do everything that the user can do.',
     reference: 'RFC 6749 sections 3.3 and 5.1',
   },
   state: {
     what: 'A random value that ties the answer to this browser session and to one connect flow.',
-    rule: 'This app makes a new one for each flow. The callback must bring the same one, once, which this app checks before all else. Compare the two fingerprints.',
+    rule: 'This app makes a new one for each flow. The callback must return the same value, once. This app checks that first. Compare the two fingerprints.',
     attack: 'Make the user’s browser finish a flow that the attacker started (login CSRF).',
     reference: 'RFC 6749 section 10.12; RFC 9700 section 4.7',
   },
   code_challenge: {
     what: 'The SHA-256 digest of the code verifier (PKCE).',
     rule: 'This app makes it from a verifier that only it knows. The platform checks at the token endpoint that the verifier has this digest.',
-    attack: 'Exchange a stolen code, or inject it into the flow of somebody else.',
+    attack: 'Exchange a stolen code, or inject it into someone else’s flow.',
     reference: 'RFC 7636 section 4.2; RFC 9700 section 4.5',
   },
   code_challenge_method: {
@@ -114,13 +114,13 @@ const TEXTS: Record<string, Explanation> = {
     reference: 'RFC 6749 sections 4.1.2 and 10.5',
   },
   iss: {
-    what: 'Which identity provider answers.',
-    rule: 'The platform may send it. It must be the identity provider to which this app sent the browser, which this app checks.',
+    what: 'The identity provider that answers.',
+    rule: 'The platform may send it. This app checks that it is the identity provider to which it sent the browser.',
     attack: 'Mix up two providers, so that the code of one is sent to the other.',
     reference: 'RFC 9207; RFC 9700 section 4.4',
   },
   error: {
-    what: 'Why there is no code or no token.',
+    what: 'Why the platform sent no code or token.',
     rule: 'The platform makes it. Only invalid_grant ends a connection at once. After any other error, this app keeps its tokens.',
     attack: 'Open the callback with any error. Without the right state, it changes nothing.',
     reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
@@ -132,7 +132,7 @@ const TEXTS: Record<string, Explanation> = {
     reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
   },
   grant_type: {
-    what: 'What is exchanged for tokens: a code, or a refresh token.',
+    what: 'The kind of grant that is exchanged for tokens: a code or a refresh token.',
     rule: 'This app sends authorization_code or refresh_token, and the platform checks it.',
     reference: 'RFC 6749 sections 4.1.3 and 6',
   },
@@ -150,7 +150,7 @@ const TEXTS: Record<string, Explanation> = {
   },
   refresh_token: {
     what: 'The key to new access tokens. It can be used again while it is active.',
-    rule: 'The platform makes it at each consent, and checks it with the client secret and the bxcontext. This app sends the one that it received last; if the answer has another one, the platform rotates refresh tokens.',
+    rule: 'The platform makes it at each consent, and checks it with the client secret and the bxcontext. This app sends the latest one. If the answer contains a new one, the platform rotates refresh tokens.',
     attack: 'Keep access for a long time, together with the client secret. This app stores it encrypted.',
     reference: 'RFC 6749 section 6; RFC 9700 section 4.14; specification 5.3.6',
   },
@@ -195,6 +195,6 @@ const UNKNOWN: Explanation = {
   reference: 'RFC 6749 sections 3.1 and 4.1.2: unknown parameters are ignored',
 }
 
-/** What the pages say about a parameter or header. */
+/** The explanation of a parameter or header. */
 export const explain = (name: string): Explanation =>
   (Object.hasOwn(TEXTS, name) ? TEXTS[name] : undefined) ?? UNKNOWN

@@ -42,7 +42,7 @@ interface Pause {
   /** The next request: one that the browser sends to the platform, or the callback. */
   next: string
   flowId: string | undefined
-  /** Continues the paused request: by a form, or by a link if it leads to another origin, where a form must not end. */
+  /** Continues the paused request: by a link if it leads to another origin, where a form must not end, or else by a form. */
   onward: { href: string } | { action: string; fields: Record<string, string> }
 }
 

@@ -1,10 +1,10 @@
 import type { Topic } from './flow.ts'
 
-/** What the pages say about a kind of step. */
+/** The texts about a kind of step. */
 export interface StepText {
-  /** What happens, and why. */
+  /** Explains the step and its purpose. */
   about: string
-  /** What to say while it is on the screen. */
+  /** The presenter's words while the step is on the screen. */
   say: string
   reference: string
 }
@@ -12,7 +12,7 @@ export interface StepText {
 export const STEP_TEXTS: Record<Topic, StepText> = {
   connect_started: {
     about:
-      'The app stores a connect flow. It waits 15 minutes for the browser to come back, and belongs to this user and this browser session.',
+      'The app stores a connect flow, which belongs to this user and this browser session. The browser has 15 minutes to come back.',
     say: 'The user starts it here, in the app. Nothing has been shared yet.',
     reference: 'RFC 9700 section 2.1',
   },
@@ -25,25 +25,25 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   bxcontext_received: {
     about:
       'The app accepts a bxcontext only if this browser session has a connect flow that waits for one. Otherwise anyone could plant a bxcontext of their own with a link.',
-    say: 'The platform tells the app which business the user chose. That is all it tells so far.',
+    say: 'The platform tells the app which business the user chose. That’s all the app learns so far.',
     reference: 'Specification 5.3.2',
   },
   confirm_bxcontext: {
     about:
       'The user chose a different business from the one to reconnect. The app asks before it stores anything.',
-    say: 'The app noticed that this is another business, and asks.',
+    say: 'The app notices that this is a different business, and asks the user.',
     reference: 'Specification 5.3.5',
   },
   to_consent_page: {
     about:
-      'The app asks for consent: who it is, for which business, with which permissions. State and code challenge tie the answer to this flow.',
+      'The app asks for consent, and names itself, the business and the permissions. State and code challenge tie the answer to this flow.',
     say: 'Now the app asks for permission. It names itself, the business and what it wants to do.',
     reference: 'RFC 6749 section 4.1.1; RFC 7636 section 4.3',
   },
   callback_received: {
     about:
-      'The browser brings a code or an error. The app looks up the connect flow by the state and claims it, so that the code is sent once at most.',
-    say: 'The user decided. A one-time code, if there is one, is worth nothing without the app’s secret and the code verifier.',
+      'The browser brings a code or an error. The app looks up the connect flow by the state and claims it, so that the code is sent at most once.',
+    say: 'The user has decided. Even if the one-time code is stolen, it’s useless without the app’s secret and the code verifier.',
     reference: 'RFC 6749 section 4.1.2',
   },
   code_exchange: {
@@ -54,7 +54,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   record_written: {
     about:
       'The record is written by compare-and-set, its tokens encrypted with AES-256-GCM. The store never holds a readable token.',
-    say: 'What the app keeps is encrypted.',
+    say: 'The app stores its tokens encrypted.',
     reference: 'RFC 6749 sections 10.3 and 10.4',
   },
   record_deleted: {
@@ -69,14 +69,14 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   flow_failed: {
     about:
-      'The flow ended without a new connection. An earlier connection stays as it was. The page says why, and offers a way to start again.',
-    say: 'The app says what happened, and offers to start again.',
+      'The flow ended without a new connection. An earlier connection stays as it was. The page explains why, and offers to start again.',
+    say: 'The app explains the problem, and offers to start again.',
     reference: 'RFC 6749 section 4.1.2.1',
   },
   token_refresh: {
     about:
       'The app gets a new access token with the refresh token and the bxcontext. The user does not notice.',
-    say: 'The access token is short-lived. The app asks the platform for a new one, and not the user.',
+    say: 'The access token is short-lived. The app gets a new one from the platform without asking the user.',
     reference: 'RFC 6749 section 6; specification 5.3.6',
   },
   api_call: {
@@ -87,13 +87,13 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   lease_taken: {
     about:
-      'One caller at a time may refresh a connection, among all processes. The others wait for its result.',
+      'Only one caller at a time may refresh a connection, even with several processes. The others wait for its result.',
     say: 'However many callers ask, only one of them refreshes.',
     reference: 'docs/architecture.md, “An access token”',
   },
   connection_event: {
     about: 'The core publishes this once, for logs, metrics and your own code.',
-    say: 'The app knows, and can react: with an email, for example.',
+    say: 'The app now knows, and can react, for example with an email.',
     reference: 'src/connect/vault/connection.ts',
   },
   platform_start: {
@@ -105,7 +105,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   platform_consent: {
     about:
       'The identity provider checks the client, the redirect URI and the permissions. The user sees who asks, for which business and for which permissions, and allows or denies it. The app only knows when the browser left and when it came back.',
-    say: 'This is the decision. The user can allow all of it, a part of it, or nothing.',
+    say: 'This is where the user decides: allow everything, only a part, or nothing at all.',
     reference: 'RFC 6749 sections 4.1 and 4.1.1',
   },
 }

@@ -1,9 +1,9 @@
 import { format } from '../../web/feature-api.ts'
 
-/** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
+/** The texts on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Leads',
-  /** What the permission is for; begins with "to". */
+  /** The purpose of the permission; begins with "to". */
   reason: 'to show and create leads',
   notFound: 'There is no such lead in this business.',
   created: 'The lead was created.',
@@ -13,7 +13,7 @@ export const texts = {
 
   newLead: 'New lead',
   create: 'Create lead',
-  /** The values of `status` that the list can be narrowed to, which are assumed, and what people call them. */
+  /** The (assumed) values of `status` in the filter of the list, with their labels. */
   statuses: {
     New: 'New',
     Contacted: 'Contacted',

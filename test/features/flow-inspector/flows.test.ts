@@ -102,7 +102,7 @@ describe('a connect flow', () => {
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename=flow-[\da-f]{8}\.html$/)
     expect(text).toContain('<style>')
     expect(text).toContain('Exchange the code for tokens: 200')
-    expect(text).toContain('If nobody checked it, an attacker could')
+    expect(text).toContain('Without this check, an attacker could')
     expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\((?!#head)/)
   })
 

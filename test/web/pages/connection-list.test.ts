@@ -31,7 +31,7 @@ test('a user with many connections sees 25 of them, and can search, sort, and go
   expect(headingsIn(second.text)).toEqual(['Business 25', 'Business 26'])
   expect(headingsIn((await visitor.get(`${LIST}?search=ness+07`)).text)).toEqual(['Business 07'])
   const none = await visitor.get(`${LIST}?search=nobody`)
-  expect(none.text).toContain('Nothing matches what you chose.')
+  expect(none.text).toContain('No entries match your search.')
   expect((await visitor.get(`${LIST}?order=size`)).status).toBe(400)
 })
 

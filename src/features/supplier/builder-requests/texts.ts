@@ -1,18 +1,18 @@
 import { format } from '../../../web/feature-api.ts'
 
-/** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
+/** The texts on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Builder requests',
-  /** What the permission is for; begins with "to". */
+  /** The purpose of the permission; begins with "to". */
   reason: 'to answer the connection requests of builders',
   notFound: 'There is no such builder request in this business.',
-  /** A form was sent from a page that shows an older state of its request. */
+  /** A user answered on a page that shows an older state of the request. */
   changed: {
     title: 'The request has changed',
     detail:
       "This request has changed since you opened the page, or someone has answered it. Your answer wasn't sent.",
   },
-  accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
+  accepted: 'The builder is connected, and sees your Public catalogues. Managed catalogues need a grant.',
   rejected: 'The request was rejected.',
 
   updatedByWebhook: 'Updated in real time',
@@ -33,15 +33,15 @@ export const texts = {
   accept: 'Accept',
   reject: 'Reject',
   grantAccess: 'Grant access',
-  /** The questions before an answer. They also say what a user can do if the answer was wrong. */
+  /** The questions before an answer. They also explain how to correct a wrong answer. */
   ask: {
     accept: {
       title: (builder: string) => `Accept the request of ${format.isolated(builder)}?`,
-      lead: 'The builder is connected, and sees your Public catalogues and their prices. This cannot be undone here: ask the platform’s support to end the connection.',
+      lead: 'The builder will be connected, and see your Public catalogues and their prices. You can’t undo this here. To end the connection later, ask the platform’s support.',
     },
     reject: {
       title: (builder: string) => `Reject the request of ${format.isolated(builder)}?`,
-      lead: 'The builder is told so, and does not see your catalogues and prices. This cannot be undone here: to connect later, the builder has to ask again.',
+      lead: 'The builder will see that you rejected the request, but not your catalogues and prices. You can’t undo this here. To connect later, the builder has to ask again.',
     },
     cancel: 'Decide later',
   },

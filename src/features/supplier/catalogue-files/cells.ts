@@ -1,18 +1,18 @@
-/** What is wrong with a cell, or null. A cell has no blanks around it. */
+/** Finds the problem of a cell; null if it is valid. Cells have no surrounding spaces. */
 import type { Column } from './items.ts'
 import type { expectations } from './texts.ts'
 
 type Fault = keyof typeof expectations
 
-/** Control characters and line ends; in a code also what cannot be seen, such as a zero-width space. */
+/** Control characters and line ends, and in codes all invisible characters, such as a zero-width space. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
 export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 /** How Excel, LibreOffice, Google Sheets and Numbers show a formula that has failed, and a column that is too narrow. */
 const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}|Err:\d{3})$/i
-/** A long number as a spreadsheet shows it: the digits that are missing are lost. */
+/** A long number as a spreadsheet shortens it, so that digits are lost. */
 const SHORTENED = /^[-+]?\d([.,]\d+)?E[-+]\d{1,3}$/i
 
-/** What is wrong with a cell of this column. */
+/** The problem of a cell in this column. */
 export function faultOf(column: Column, cell: string): Fault | null {
   switch (column) {
     case 'code':
@@ -27,7 +27,7 @@ export function faultOf(column: Column, cell: string): Fault | null {
   }
 }
 
-/** What is wrong with a cell of any column: it has been damaged on the way into the file. */
+/** A problem that is possible in any column: damage on the way into the file. */
 function damageOf(cell: string): Fault | null {
   if (cell.includes('\ufffd')) return 'encoding'
   if (CONTROL.test(cell)) return 'invisible'
@@ -47,7 +47,7 @@ function codeFault(cell: string): Fault | null {
 }
 
 const PRICE = /^\d{1,9}(\.\d{1,4})?$/
-/** Why a price isn't one, by what it looks like: the first that fits. */
+/** Patterns of invalid prices, each with its problem. The first match counts. */
 const CAUSES: [looks: RegExp, fault: Fault][] = [
   [/^$/, 'noPrice'],
   [/^[-+]?[\d.,]+E[-+]?\d+$/i, 'exponent'],
@@ -60,7 +60,7 @@ const CAUSES: [looks: RegExp, fault: Fault][] = [
   [/^\d{10,}(\.\d*)?$/, 'tooHigh'],
 ]
 
-/** A price is digits, and perhaps a point and up to four more. Anything else has a cause that the fault names. */
+/** Digits, and optionally a point and up to four more. For any other price, the problem names the cause. */
 function priceFault(cell: string): Fault | null {
   if (PRICE.test(cell)) return null
   const damage = damageOf(cell)

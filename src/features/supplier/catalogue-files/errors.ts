@@ -4,12 +4,12 @@ import type { FileProblems } from './problems.ts'
 
 type Code = keyof typeof texts.titles
 
-/** A request about a file that cannot be carried out, or why an import has failed. */
+/** A request about a file that can't be carried out, or the failure of an import. */
 export class ImportError extends AppError {
   readonly code: Code
   readonly status: number
   readonly title: string
-  /** If the file is not as the template requires. */
+  /** The problems, if the file doesn't match the template. */
   readonly problems: FileProblems | undefined
   constructor(status: number, code: Code, message: string, problems?: FileProblems) {
     super(message, { details: { ...problems } })

@@ -1,4 +1,4 @@
-/** What users read about checking and sending a file, on pages and in the command. `texts.ts` has what is wrong in a file. */
+/** The texts about checking and sending a file, on pages and in the command. The problems in a file are in `texts.ts`. */
 import { format } from '../../../web/feature-api.ts'
 import type { Difference, Question } from './difference.ts'
 
@@ -8,13 +8,13 @@ const shown = (what: string, first: number, all: number) =>
   first === all ? `${what}: ${count(all)}` : `${what}: the first ${first} of ${count(all)}`
 
 export const texts = {
-  /** What the permission is for; begins with "to". */
+  /** The purpose of the permission; begins with "to". */
   reason: 'to import items and prices',
 
-  /** The section of a catalogue. */
+  /** The section on the page of a catalogue. */
   section: {
     title: 'Send a catalogue file',
-    lead: 'Choose a CSV file with the columns of the template. You see what differs before anything is sent.',
+    lead: 'Choose a CSV file with the columns of the template. You see the differences before anything is sent.',
     template: 'Download the template',
     sample: 'Download a sample',
     file: 'Catalogue file',
@@ -36,7 +36,7 @@ export const texts = {
   importOf: (file: string, hasFailed: boolean) =>
     `Import of ${format.undirected(file)}${hasFailed ? ' (failed)' : ''}`,
 
-  /** A file that is not as the template requires. */
+  /** A file that doesn't match the template. */
   wrong: {
     title: 'This file has errors',
     lead: (file: string) => `Nothing was sent. Correct ${isolated(file)}, and check it again.`,
@@ -52,7 +52,7 @@ export const texts = {
 
   differs: {
     title: 'What differs',
-    first: 'This app has sent nothing to this catalogue before.',
+    first: 'This app has never sent a file to this catalogue.',
     counts: {
       added: 'new',
       higher: 'higher',
@@ -74,7 +74,7 @@ export const texts = {
       percent === null ? '—' : `${percent > 0 ? '+' : '−'}${count(Math.abs(percent))}%`,
   },
 
-  /** Why a tick is asked for. */
+  /** The reason for asking for a tick. */
   question(question: Question): string {
     switch (question.kind) {
       case 'zero':
@@ -96,32 +96,32 @@ export const texts = {
     send: (items: number, catalogue: string) => `Send ${pluralize(items, 'item')} to ${isolated(catalogue)}`,
   },
 
-  /** Sending, and what became of it. `said`: the platform's words, here and below. */
+  /** The progress and the result of sending. `said`: the platform's message, here and below. */
   sending: {
     starting: 'Starting…',
     sending: 'Sending items to the platform.',
     stopping: 'Stopping…',
     processing: (said: string, items: number | null) =>
       `All items were sent. The platform is processing them (${said}${items === null ? '' : `, ${pluralize(items, 'item')}`}).`,
-    /** `title`: the title that the platform's outage has on other pages. */
+    /** `title`: the title of the platform's outage, as on other pages. */
     waiting: (title = "The app's own data store is not available") =>
       `${title}. The app tries again automatically.`,
     leave: 'You can leave this page and come back.',
     sent: (sent: number, all: number) => `${count(sent)} of ${pluralize(all, 'item')} sent.`,
     completed: (items: number, catalogue: string) =>
       `The platform has completed the import: ${pluralize(items, 'item')} sent to ${isolated(catalogue)}.`,
-    said: (said: string) => `The platform says: ${said}`,
-    kept: 'What was sent stays in the catalogue. Resume sends all items again.',
+    said: (said: string) => `Message from the platform: ${said}`,
+    kept: 'Items that were sent stay in the catalogue. Resume sends all items again.',
     resume: 'Resume',
     stop: 'Stop…',
     stopHint:
-      'What was sent stays in the catalogue: builders see new prices beside old ones until you resume it.',
+      'Items that were sent stay in the catalogue, so builders see a mix of new and old prices until you resume it.',
     stopNow: 'Stop the import',
   },
 
   failures: {
     app: 'The import stopped because of an error in this app. It has been logged.',
-    killed: 'The command that sent this file was ended. Run it again.',
+    killed: 'The command that sent this file was stopped. Run it again.',
     revoked: 'Access to this business has ended. Reconnect the business, and resume the import.',
     notCompleted: (said: string) => `The platform could not complete the import: ${said}`,
     startRefused: (said: string) => `The platform refused to start the import and said: ${said}`,
@@ -146,15 +146,15 @@ export const texts = {
   },
 
   errors: {
-    notFound: 'There is no import of yours into this catalogue.',
-    wrongFile: 'The file is not as the template requires. Nothing was sent.',
+    notFound: 'This connection has no import into this catalogue.',
+    wrongFile: "The file doesn't match the template. Nothing was sent.",
     gone: 'The items of this file are no longer stored. Check the file again.',
     notPossible: (state: string) => `This is not possible: the import is ${state}.`,
     changed:
-      'The file, or what the catalogue received, has changed. Nothing was sent or stopped: look at it again.',
+      'The file or the catalogue has changed since you opened this page. Nothing was sent or stopped. Please review it again.',
     otherRunning:
-      'Another import into this catalogue is under way. Nothing was sent: try again when it has ended.',
-    reading: 'Another file of yours is being checked. Wait until that has ended.',
+      'Another import into this catalogue is under way. Nothing was sent. Try again when it has ended.',
+    reading: 'Another of your files is being checked. Wait until that has finished.',
     interrupted: 'The upload was interrupted or is not a valid form.',
   },
 

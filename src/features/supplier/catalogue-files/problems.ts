@@ -1,8 +1,8 @@
-/** What is wrong in a file: the first problems of each kind, and how many there are. */
+/** The problems in a file: the first problems of each kind, and their number. */
 import { INVISIBLE } from './cells.ts'
 import { type Expectation, texts } from './texts.ts'
 
-/** A place in a file that isn't as the template requires. */
+/** A place in a file that doesn't match the template. */
 export interface Problem {
   /** The line of the file, from 1; null if the whole file is refused. */
   line: number | null
@@ -18,7 +18,7 @@ export interface Problem {
 export interface ProblemKind {
   column: string
   expected: string
-  /** How to set it right, in the programs that make such files; may be empty. */
+  /** How to correct the problem in the programs that make such files; may be empty. */
   cure: string
   count: number
 }
@@ -46,14 +46,14 @@ export class Problems {
     return { listed: this.#listed.slice(0, MAX_LISTED), kinds: [...this.#kinds.values()] }
   }
 
-  /** `also`: where else the same cell is, in words. */
+  /** `also`: describes the place of a duplicate. */
   add(line: number, column: string, { expected, cure }: Expectation, found: string, also = ''): void {
     if (!this.#isListed({ column, expected, cure })) return
     const cell = shown(found)
     this.#listed.push({ line, column, found: also ? texts.also(cell, also) : cell, expected })
   }
 
-  /** Adds why the whole file is refused, before everything else. */
+  /** Adds the reason why the whole file is refused, before all other problems. */
   refuse(expected: string): void {
     this.#isListed({ column: '', expected, cure: '' })
     this.#listed.unshift({ line: null, column: '', found: '', expected })
@@ -71,7 +71,7 @@ export class Problems {
 
 const EACH_INVISIBLE = new RegExp(INVISIBLE, 'gu')
 
-/** A cell as it is shown: its beginning, with the numbers of the characters that can't be seen. */
+/** Formats a cell for display: its beginning, with invisible characters as code numbers. */
 export function shown(cell: string): string {
   const characters = [...cell.slice(0, 2 * MAX_FOUND + 1)]
   const start = characters.length > MAX_FOUND ? `${characters.slice(0, MAX_FOUND - 1).join('')}…` : cell

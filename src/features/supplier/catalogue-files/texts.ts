@@ -8,17 +8,17 @@ export interface Expectation {
 }
 
 const count = (value: number) => value.toLocaleString('en-AU')
-const TEMPLATE = `${REQUIRED.join(' and ')}, and if you like ${OPTIONAL.join(', ')}`
+const TEMPLATE = `${REQUIRED.join(' and ')}, and optionally ${OPTIONAL.join(', ')}`
 
 const SAVE_AS_CSV =
   'To save a spreadsheet as CSV, choose “Save as” and “CSV UTF-8” in Excel, “Save as” and “Text CSV” in LibreOffice, “Download” and “Comma-separated values” in Google Sheets, “Export to” and “CSV” in Numbers.'
 const PLAIN_NUMBER =
   'Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.'
 const AS_TEXT =
-  'Set the format of the column to text before you enter or import the values: “Text” in Excel, LibreOffice and Numbers, “Plain text” in Google Sheets. The lost digits have to be entered again.'
+  'Set the format of the column to text before you enter or import the values: “Text” in Excel, LibreOffice and Numbers, “Plain text” in Google Sheets. Then enter the lost digits again.'
 const FIX_FORMULA = 'Correct the formula, or replace it with its value: copy the cells and paste values only.'
 
-/** What can be wrong in a line. */
+/** The possible problems of a line. */
 export const expectations = {
   noPrice: { expected: 'a price, such as 12.50', cure: 'Enter the price, or delete the line.' },
   currency: { expected: 'the amount alone, such as 12.50, without a currency', cure: PLAIN_NUMBER },
@@ -42,13 +42,13 @@ export const expectations = {
     cure: 'Check whether this column is the price.',
   },
   noNumber: {
-    expected: 'a price, such as 12.50: digits, and if you like a point and up to four more',
+    expected: 'a price, such as 12.50: digits, and optionally a point and up to four more',
     cure: 'Enter the price, or delete the line.',
   },
   noCode: { expected: 'a code', cure: 'Enter the code of the item, or delete the line.' },
   longCode: { expected: 'a code of at most 100 characters', cure: 'Check whether this column is the code.' },
   doubledCode: {
-    expected: "each code only once, where capitals don't count",
+    expected: 'each code only once, regardless of capitals',
     cure: 'Delete one of the lines, or give the items different codes.',
   },
   encoding: {
@@ -100,7 +100,7 @@ export const unknownColumn = (suggestion: string | undefined, others: readonly s
 
 export const texts = {
   column: (number: number) => `column ${number}`,
-  /** A cell, and where else the same one is. */
+  /** A cell, with the place of its duplicate. */
   also: (found: string, place: string) => `${found} (also in ${place})`,
   line: (line: number) => `line ${line}`,
   /** A character that can't be seen. */

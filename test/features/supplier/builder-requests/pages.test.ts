@@ -57,7 +57,7 @@ test.each([
     expect(list).not.toContain(`action="${path}"`)
     const question = await supplier.get(app.url + path)
     expect(question.text).toContain(`<h1>${title} the request of ${builder.name}?</h1>`)
-    expect(question.text).toContain('This cannot be undone here')
+    expect(question.text).toContain('You can’t undo this here')
     expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
     expect((await supplier.follow(await supplier.post(app.url + path))).text).toContain(done)
     const gone = await supplier.get(app.url + path, JSON_TYPE)

@@ -129,7 +129,7 @@ export const WRONG = [
   file(
     'Excel, a long number as the code',
     'code,price\r\n9.31E+12,12.50\r\n',
-    'Line 2, code: expected all digits: a spreadsheet has shortened a long number; found “9.31E+12”. 1x: Set the format of the column to text before you enter or import the values: “Text” in Excel, LibreOffice and Numbers, “Plain text” in Google Sheets. The lost digits have to be entered again.',
+    'Line 2, code: expected all digits: a spreadsheet has shortened a long number; found “9.31E+12”. 1x: Set the format of the column to text before you enter or import the values: “Text” in Excel, LibreOffice and Numbers, “Plain text” in Google Sheets. Then enter the lost digits again.',
   ),
   file(
     'Excel, formulas that failed',
@@ -154,12 +154,12 @@ export const WRONG = [
   file(
     'Excel, its line that names the separator',
     'sep=;\r\ncode;price\r\nA1;12.50\r\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “sep=;”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “sep=;”. Delete everything above the names, or add them; save a file of another format as CSV.',
   ),
   file(
     'Excel, a title above the names',
     'Price list July,,\r\n,,\r\ncode,price,name\r\nA1,12.50,x\r\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “Price list July,,”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “Price list July,,”. Delete everything above the names, or add them; save a file of another format as CSV.',
   ),
   file(
     'Excel, a workbook',
@@ -169,7 +169,7 @@ export const WRONG = [
   file(
     'Excel, a web page with the ending .xls',
     '<html><table><tr><td>code</td></tr></table></html>',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “<html><table><tr><td>code</td></tr></ta…”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “<html><table><tr><td>code</td></tr></ta…”. Delete everything above the names, or add them; save a file of another format as CSV.',
   ),
   file(
     'Excel, percentages',
@@ -225,9 +225,9 @@ export const WRONG = [
   file(
     'a price on request',
     'code,price\nA1,POA\nA2,12.50 each\nA3,.50\n',
-    'Line 2, price: expected a price, such as 12.50: digits, and if you like a point and up to four more; found “POA”. 3x: Enter the price, or delete the line.',
-    'Line 3, price: expected a price, such as 12.50: digits, and if you like a point and up to four more; found “12.50 each”.',
-    'Line 4, price: expected a price, such as 12.50: digits, and if you like a point and up to four more; found “.50”.',
+    'Line 2, price: expected a price, such as 12.50: digits, and optionally a point and up to four more; found “POA”. 3x: Enter the price, or delete the line.',
+    'Line 3, price: expected a price, such as 12.50: digits, and optionally a point and up to four more; found “12.50 each”.',
+    'Line 4, price: expected a price, such as 12.50: digits, and optionally a point and up to four more; found “.50”.',
   ),
   file(
     'floats of scripts',
@@ -266,8 +266,8 @@ export const WRONG = [
   file(
     'the same code twice',
     'code,price\nA1,1\nB1,2\na1,3\nA1,4\n',
-    "Line 4, code: expected each code only once, where capitals don't count; found “a1 (also in line 2)”. 2x: Delete one of the lines, or give the items different codes.",
-    "Line 5, code: expected each code only once, where capitals don't count; found “A1 (also in line 2)”.",
+    'Line 4, code: expected each code only once, regardless of capitals; found “a1 (also in line 2)”. 2x: Delete one of the lines, or give the items different codes.',
+    'Line 5, code: expected each code only once, regardless of capitals; found “A1 (also in line 2)”.',
   ),
   file(
     'a code of 101 characters',
@@ -305,19 +305,19 @@ export const WRONG = [
   file(
     'other names',
     'Item Code,Unit of measure,Descripton,RRP\nA1,m,Decking,12.50\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “Item Code,Unit of measure,Descripton,RRP”. Delete everything above the names, or add them; save a file of another format as CSV.',
-    'Line 1, column 1: expected a column of the template: rename it to code if you mean that column, or delete it; found “Item Code”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, column 2: expected a column of the template: rename it to unit if you mean that column, or delete it; found “Unit of measure”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, column 3: expected a column of the template: rename it to description if you mean that column, or delete it; found “Descripton”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, column 4: expected a column of the template: rename it to price if you mean that column, or delete it; found “RRP”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, code: expected a column with this name; found “Item Code, Unit of measure, Descripton,…”. 1x: The first line names the columns: code and price, and if you like name, description, unit, category.',
-    'Line 1, price: expected a column with this name; found “Item Code, Unit of measure, Descripton,…”. 1x: The first line names the columns: code and price, and if you like name, description, unit, category.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “Item Code,Unit of measure,Descripton,RRP”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'Line 1, column 1: expected a column of the template: rename it to code if you mean that column, or delete it; found “Item Code”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, column 2: expected a column of the template: rename it to unit if you mean that column, or delete it; found “Unit of measure”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, column 3: expected a column of the template: rename it to description if you mean that column, or delete it; found “Descripton”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, column 4: expected a column of the template: rename it to price if you mean that column, or delete it; found “RRP”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, code: expected a column with this name; found “Item Code, Unit of measure, Descripton,…”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
+    'Line 1, price: expected a column with this name; found “Item Code, Unit of measure, Descripton,…”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
   ),
   file(
     'names that the template doesn’t have',
     'code,price,Barcode,Brand\nA1,12.50,931,Acme\n',
-    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “Barcode”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, column 4: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “Brand”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
+    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “Barcode”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, column 4: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “Brand”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
   ),
   file(
     'a column twice',
@@ -328,16 +328,16 @@ export const WRONG = [
   file(
     'no column of codes',
     'name,price\nDecking,12.50\n',
-    'Line 1, code: expected a column with this name; found “name, price”. 1x: The first line names the columns: code and price, and if you like name, description, unit, category.',
+    'Line 1, code: expected a column with this name; found “name, price”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
   ),
   file(
     'wrong names and wrong lines',
     'code,RRP,name\n,12.50,x\nA1,1,=x\nA1,2,\n',
-    'Line 1, column 2: expected a column of the template: rename it to price if you mean that column, or delete it; found “RRP”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, price: expected a column with this name; found “code, RRP, name”. 1x: The first line names the columns: code and price, and if you like name, description, unit, category.',
+    'Line 1, column 2: expected a column of the template: rename it to price if you mean that column, or delete it; found “RRP”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, price: expected a column with this name; found “code, RRP, name”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
     'Line 2, code: expected a code; found an empty cell. 1x: Enter the code of the item, or delete the line.',
     'Line 3, name: expected a value, not a formula; found “=x”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    "Line 4, code: expected each code only once, where capitals don't count; found “A1 (also in line 3)”. 1x: Delete one of the lines, or give the items different codes.",
+    'Line 4, code: expected each code only once, regardless of capitals; found “A1 (also in line 3)”. 1x: Delete one of the lines, or give the items different codes.',
   ),
   file(
     'names with an open quote',
@@ -348,27 +348,27 @@ export const WRONG = [
   file(
     'an open quote below a long name',
     `code,price,${'n'.repeat(60)}\nA1,12.50,"x\n`,
-    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
+    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
     'Line 2, nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…: expected a quote at the end of the text, in the same line; found “"x”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
   ),
   file(
     'columns separated by pipes',
     'code|price\nA1|12.50\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “code|price”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “code|price”. Delete everything above the names, or add them; save a file of another format as CSV.',
   ),
   file(
     'no names',
     'A1,12.50\nA2,3\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “A1,12.50”. Delete everything above the names, or add them; save a file of another format as CSV.',
-    'Line 1, column 1: expected a column of the template: rename it to price if you mean that column, or delete it; found “A1”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, column 2: expected a column of the template: rename it to price if you mean that column, or delete it; found “12.50”. 1x: The columns of the template are code and price, and if you like name, description, unit, category.',
-    'Line 1, code: expected a column with this name; found “A1, 12.50”. 1x: The first line names the columns: code and price, and if you like name, description, unit, category.',
-    'Line 1, price: expected a column with this name; found “A1, 12.50”. 1x: The first line names the columns: code and price, and if you like name, description, unit, category.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “A1,12.50”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'Line 1, column 1: expected a column of the template: rename it to price if you mean that column, or delete it; found “A1”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, column 2: expected a column of the template: rename it to price if you mean that column, or delete it; found “12.50”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    'Line 1, code: expected a column with this name; found “A1, 12.50”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
+    'Line 1, price: expected a column with this name; found “A1, 12.50”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
   ),
   file(
     'JSON',
     '[{"code": "A1", "price": 12.5}]',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and if you like name, description, unit, category. This file begins with “[{"code": "A1", "price": 12.5}]”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “[{"code": "A1", "price": 12.5}]”. Delete everything above the names, or add them; save a file of another format as CSV.',
     'Line 1, column 2: expected the end of the text after its closing quote; found “"price": 12.5}]”. 1x: Double the quotes within a text that begins with a quote, as in "2"" nail".',
   ),
   file(
@@ -396,6 +396,6 @@ export const WRONG = [
     'Line 9, price: expected the amount alone, such as 12.50, without a currency; found “$8”.',
     'Line 10, price: expected the amount alone, such as 12.50, without a currency; found “$9”.',
     'Line 11, price: expected the amount alone, such as 12.50, without a currency; found “$10”.',
-    "Line 13, code: expected each code only once, where capitals don't count; found “a1 (also in line 2)”. 1x: Delete one of the lines, or give the items different codes.",
+    'Line 13, code: expected each code only once, regardless of capitals; found “a1 (also in line 2)”. 1x: Delete one of the lines, or give the items different codes.',
   ),
 ]
