@@ -74,7 +74,8 @@ async function addFeature(name: string, flags: Flags): Promise<void> {
     `npm run demo shows it: connect a business, and open ${plan.title} on its card. Restart npm run sandbox if it runs, and`,
     'press "Grant missing permissions" on a connection that you have.',
     `Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.`,
-    `npm test tests it; once it is committed, npm run remove-feature -- ${name} removes it.`,
+    `npx vitest run --config test/vitest.config.ts test/features/${name} tests it alone; npm test tests everything.`,
+    `Once it is committed, npm run remove-feature -- ${name} removes it.`,
   )
 }
 

@@ -112,6 +112,7 @@ export const texts = {
     steps: 'What happens when you connect',
     choose: 'Choose the business',
     chooseHint: 'You log in on the platform and pick which business to connect.',
+    chooseAgain: (name: string) => `You log in on the platform and choose ${isolated(name)}.`,
     allow: 'Allow access',
     allowHint: 'The platform shows the permissions that this app requests. You allow or deny them.',
     use: 'Use it here',
@@ -149,12 +150,14 @@ export const texts = {
   /** The page to link to from emails and other sites. */
   connectPage: {
     reconnect: (name: string) => `Reconnect ${isolated(name)}`,
+    /** For a connection that works. */
+    works: (name: string) => `${isolated(name)} is connected`,
+    worksLead: "You don't need to do anything.",
     /** For visitors who are signed out. `again`: the link names a business, which only its user may see. */
     signedOut: {
       title: (again: boolean) => `${again ? 'Reconnect' : 'Connect'} your business to ${APP_NAME}`,
-      lead: `${APP_NAME} asks for access to your business on the platform. Your password isn't shared, and you can end access at any time.`,
-      signIn:
-        "Sign in here first. You'll come back to this page, and nothing happens until you press the button.",
+      lead: `${APP_NAME} asks for access to your business on the platform. Your password isn't shared, and you can end access at any time. The app will be able to:`,
+      signIn: 'Sign in first. No business is connected until you press the button on the next page.',
     },
     lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
     signedInAs: (user: string, team?: string) =>
@@ -329,7 +332,7 @@ export const texts = {
   /** The user chose a business on the platform other than the expected one. */
   mismatch: {
     /** Replaces a name that is not known yet. */
-    other: 'another business',
+    other: (bxcontext: string) => `business ${bxcontext}`,
     title: (chosen: string) => `Connect ${isolated(chosen)} as well?`,
     lead: (chosen: string, expected: string) =>
       `You chose ${isolated(chosen)} on the platform, not ${isolated(expected)}. Nothing has been connected yet.`,
@@ -342,6 +345,8 @@ export const texts = {
 
   errorPage: {
     tryAgain: 'Try again',
+    signedInAs: (user: string) => `You're signed in as ${isolated(user)}.`,
+    signInAgain: 'Sign in as someone else',
     start: 'Start page',
     sandbox: 'The platform is the sandbox:',
     sandboxFaults: 'see its faults and latest calls',
@@ -405,7 +410,7 @@ export const texts = {
     },
     /** For a link to a connection. */
     not_connected: {
-      title: 'You do not have this connection',
+      title: "You don't have this connection",
       detail:
         'The connection that this link is for was disconnected, or belongs to another user. Nothing was connected. If you have another login for this app, sign out, and open the link again.',
     },
@@ -489,7 +494,7 @@ export const texts = {
     code_rejected: STALE,
     consent_denied: {
       title: 'Access was not granted',
-      detail: 'The business was not connected. You can connect at any time.',
+      detail: 'Your connections are as they were. You can connect at any time.',
     },
     consent_expired: {
       title: 'That took too long',

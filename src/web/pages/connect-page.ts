@@ -28,11 +28,11 @@ export const connectPageRoute = ({
     const found = user && bxcontext ? await vault.findAny({ userId: user.id, bxcontext }) : null
     if (user && bxcontext && !found) throw new WebError(404, 'not_connected')
     const connection = found ? connectionView(found) : null
-    const { reconnect, signedOut } = texts.connectPage
+    const { reconnect, works, signedOut } = texts.connectPage
     const title = user ? texts.connections.connect : signedOut.title(Boolean(bxcontext))
     sendPageOrJson(req, res, {
       view: 'app/connect',
-      title: connection ? reconnect(connection.name) : title,
+      title: connection ? (connection.status === 'active' ? works : reconnect)(connection.name) : title,
       // A program may open this page, so keep the notice for the next page that the user opens.
       data: {
         connection,

@@ -301,8 +301,8 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   async confirmDifferentBusiness(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
     // The platform reports a business's name with its tokens, so the name is unknown before the first connection.
-    const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([
-      connectionName(vault, { userId, bxcontext }).then((name) => name ?? undefined),
+    const [chosenName, expectedName] = await Promise.all([
+      connectionName(vault, { userId, bxcontext }).then((name) => name ?? texts.mismatch.other(bxcontext)),
       sureName(vault, { userId, bxcontext: expected }),
     ])
     sendPageOrJson(req, res, {

@@ -32,12 +32,28 @@ describe('the page that links lead to', () => {
   test('names the connection to reconnect, and its state', async () => {
     const visitor = await connected(app, { name: newUser() })
     await visitor.post(`${app.url}/connections/harbour-homes/label`, { form: { label: 'Main shop' } })
+    const works = await visitor.get(RECONNECT)
+    expect(works.text).toContain(`<h1>${shown(texts.connectPage.works('Main shop'))}</h1>`)
+    expect(works.text).toContain('<a class="button primary" href="/connections">')
+    await app.fault('refresh', 'invalid_grant', 1)
+    await visitor.post(`${app.url}/connections/harbour-homes/refresh`)
     const { text } = await visitor.get(RECONNECT)
     expect(text).toContain(`<h1>${shown(texts.connectPage.reconnect('Main shop'))}</h1>`)
-    expect(text).toContain(shown(texts.summary.ready))
+    expect(text).toContain(shown(texts.home.chooseAgain('Main shop')))
     expect(buttonsOf(text)).toEqual([
       { bxcontext: 'harbour-homes', label: shown(texts.connection.reconnect) },
     ])
+  })
+
+  test('lets someone else sign in who has the connection, and leads back to it', async () => {
+    const visitor = await signedIn(app, newUser())
+    const { text } = await visitor.get(RECONNECT)
+    const [, returnTo = ''] =
+      /action="\/sign-out"><input[^>]*name="returnTo" value="([^"]*)"/.exec(text) ?? []
+    const { status, headers } = await visitor.post(`${app.url}/sign-out`, { form: { returnTo } })
+    expect([status, app.url + headers.get('location')]).toEqual([303, RECONNECT])
+    const elsewhere = await visitor.post(`${app.url}/sign-out`, { form: { returnTo: '//evil.example' } })
+    expect(elsewhere.headers.get('location')).toBe('/')
   })
 
   test('has the same facts as JSON', async () => {

@@ -185,12 +185,12 @@ describe('an error page', () => {
     expect(page.text).toMatch(/<a class="button[^>]*href="\/">/)
   })
 
-  test('about a consent that was denied says once that nothing was connected, and has a way on', async () => {
+  test('about a consent that was denied says once that nothing has changed, and has a way on', async () => {
     const user = await signedIn(app, 'denier')
     const { url } = await toConsent(app, user)
     const page = await user.follow(await user.post(url, { form: { answer: 'deny' } }))
     expect(page.text.match(/not granted/g)).toHaveLength(2)
-    expect(page.text.match(/nothing was connected/gi)).toHaveLength(1)
+    expect(page.text.split(shown(texts.connectErrors.consent_denied.detail))).toHaveLength(2)
     expect(page.text).toContain('action="/connect"')
     expect(page.text).toContain(`Open ${app.url}/connect and sign in.`)
   })
