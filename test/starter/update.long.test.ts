@@ -203,7 +203,7 @@ describe('a product from a ZIP of an older version', () => {
     // What was left out at the beginning comes back.
     const again = await update('--with', 'metrics', '--with', NEW_FEATURE)
     expect(again).toMatch(/In conflict: nothing[\s\S]*tsc exited with code 0/)
-    expect(placesOf(['metrics', NEW_FEATURE]).filter((place) => !exists(place))).toEqual([])
+    expect(['metrics', NEW_FEATURE].filter((name) => !exists(`src/features/${name}`))).toEqual([])
   })
 
   test('is in conflict only in the five files that both have changed; an update that has begun is recognised, and given up as it says', async () => {

@@ -81,7 +81,7 @@ describe('every sentence that users read is in a file of texts:', () => {
     const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
     const chosen = { redirectUrl, bxcontext: 'harbour-homes' }
     const asked = await visitor.follow(await visitor.post(`${app.platform}/oauth2.html`, { form: chosen }))
-    expectMarked(asked, ['eve', '…keside', ...DATA])
+    expectMarked(asked, ['eve', '…keside', 'harbour-homes', ...DATA])
   })
 
   test('the error pages of a connect flow', async () => {
@@ -95,6 +95,6 @@ describe('every sentence that users read is in a file of texts:', () => {
       expectMarked(await visitor.follow(await visitor.get(`${app.url}/connect/${path}`)), ['dan', ...DATA])
     const consent = await toConsent(app, visitor)
     const denied = await visitor.post(consent.url, { form: { answer: 'deny' } })
-    expectMarked(await visitor.follow(denied), ['dan', ...DATA])
+    expectMarked(await visitor.follow(denied), ['dan', `${app.url}/connect`, ...DATA])
   })
 })

@@ -42,8 +42,9 @@ function createParts(deps: FeatureDeps): FeatureParts {
     routes: [
       { path: '/flows', router: flowRoutes(inspector), isForDevelopers: true },
       { path: '/flows', router: pauseRoutes(inspector), isForDevelopers: true },
-      { path: '/connect', router: pauseVisits(inspector) },
-      { path: '/connect', router: recordVisits(inspector) },
+      // At `/`, because traces would show the routes of only one of two parts at `/connect`.
+      { path: '/', router: pauseVisits(inspector) },
+      { path: '/', router: recordVisits(inspector) },
     ],
     stop: () => recorder.close(),
   } satisfies FeatureParts

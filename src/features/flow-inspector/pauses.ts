@@ -59,12 +59,12 @@ export function pauseVisits(inspector: Inspector): Router {
   const flowsOf = (req: Request) => flows.read(browserSession(req, { requireUser }))
   return Router()
     .use(passOthers)
-    .post('/', (req, res) => {
+    .post('/connect', (req, res) => {
       // The back button could not reopen a page that answers a form.
       const { bxcontext = '' } = req.body ?? {}
       res.redirect(303, `/flows/pauses/start?${new URLSearchParams({ bxcontext: String(bxcontext) })}`)
     })
-    .get('/context', async (req, res, next) => {
+    .get('/connect/context', async (req, res, next) => {
       const { data: bxcontext } = platform.bxcontextSchema.safeParse(req.query[platform.startPage.bxcontext])
       const record = await flowsOf(req)
       const flow = record.flows.find(({ id }) => id === record.last)
@@ -76,7 +76,7 @@ export function pauseVisits(inspector: Inspector): Router {
       const onward = { href: `${req.originalUrl}&${CONTINUE}=yes` }
       await showPause(inspector, req, res, { stage: 'consent', next: href, flowId: flow.id, onward })
     })
-    .get('/callback', async (req, res, next) => {
+    .get('/connect/callback', async (req, res, next) => {
       const { flows: all } = await flowsOf(req)
       const flow = all.find(({ state }) => state === req.query.state)
       if (flow?.phase !== 'consenting' || typeof req.query.code !== 'string') return next()

@@ -34,10 +34,10 @@ const QUESTION: Heading = { topic: 'confirm_bxcontext', title: 'Ask about the ot
 export function recordVisits(inspector: Inspector): Router {
   const at = (place: Place) => recordVisit(inspector, place)
   return Router()
-    .post('/', at('start'))
-    .get('/context', at('context'))
-    .post('/confirm/:id', at('confirm'))
-    .get('/callback', at('callback'))
+    .post('/connect', at('start'))
+    .get('/connect/context', at('context'))
+    .post('/connect/confirm/:id', at('confirm'))
+    .get('/connect/callback', at('callback'))
 }
 
 /** A request of the browser, and the known parts of its response. */
