@@ -108,7 +108,7 @@ function startAddress(apps: SandboxState['apps'], { clientId, redirectUri }: Con
   return `${path}?${new URLSearchParams({ [redirectUrl]: returnsTo })}`
 }
 
-/** Saves what the user granted; returns the grant's id. */
+/** Saves the granted scopes; returns the grant's id. */
 async function saveGrant(
   provider: Provider,
   consents: Consents,

@@ -24,7 +24,7 @@ export interface SandboxOptions {
   apps: RegisteredApp[]
   /** Whether other machines may use the sandbox. If so, every page shows a warning. */
   openToAll?: boolean
-  /** Path of its database file; `:memory:` to keep nothing. */
+  /** Path of its database file; `:memory:` to keep no data. */
   file: string
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds?: number

@@ -35,7 +35,7 @@ export type Mail = Record<'subject' | 'text' | 'html', string>
 
 /**
  * The email to a user whose access to a connection has ended. `at`: when it ended, in ms since 1970. `link`: where the user
- * reconnects it. The link grants nothing to others who read it.
+ * reconnects it. The link gives no access to others who read it.
  */
 export function mailAbout({ name, at, link }: { name: string; at: number; link: string }): Mail {
   const shown = inline(name)

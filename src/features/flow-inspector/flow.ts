@@ -17,7 +17,7 @@ export const LANE_NAMES: Record<Lane, string> = {
 export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnect'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** What a step shows; `step-texts.ts` explains each. */
+/** The topic of a step, which `step-texts.ts` explains. */
 const TOPICS = [
   'connect_started',
   'to_start_page',

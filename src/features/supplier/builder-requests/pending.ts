@@ -40,7 +40,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     store.set(key(ref), JSON.stringify(latest))
 
   const pending = {
-    /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
+    /** Fetches the pending builder requests of a connection. Throws the errors of `BuilderRequests.list`. */
     async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
       const at = Date.now()
       // The events are read first, so that an event that arrives in the meantime counts as later than the list.

@@ -8,9 +8,9 @@ export interface Problem {
   line: number | null
   /** The column's name, or "column 7" if it has no name; empty if the problem is about the line or the file. */
   column: string
-  /** The cell, shortened, with invisible characters shown by their numbers; empty if nothing was found. */
+  /** The cell, shortened, with invisible characters shown by their numbers; empty if the cell is. */
   found: string
-  /** The expected content. If the whole file is refused, a sentence that says why. */
+  /** The expected content. If the whole file is refused, a sentence with the reason. */
   expected: string
 }
 
@@ -59,7 +59,7 @@ export class Problems {
     this.#listed.unshift({ line: null, column: '', found: '', expected })
   }
 
-  /** Counts a problem. Returns whether it is among the first ones of its kind. */
+  /** Counts a problem. Returns whether it is among the first problems of its kind. */
   #isListed(kind: Omit<ProblemKind, 'count'>): boolean {
     const key = `${kind.column}\n${kind.expected}`
     const counted = this.#kinds.get(key) ?? { ...kind, count: 0 }

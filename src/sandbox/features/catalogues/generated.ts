@@ -23,7 +23,7 @@ const GRADES = wordsOf('standard, premium, trade, heavy duty, low allergen, recy
 const SIZES = wordsOf('90 x 45 mm, 1200 x 600 mm, 2400 mm, 3.6 m, 10 pack, 25 kg, 600 mm')
 const UNITS = ['each', 'm', 'm2', 'pack']
 
-/** Generates the sample catalogues of a business, the same ones each time. */
+/** Generates the sample catalogues of a business, which are always the same. */
 export function cataloguesOf(bxcontext: string): SandboxCatalogue[] {
   const random = seededRandom(`catalogues ${bxcontext}`)
   return RANGES.flatMap((range) => REGIONS.map((region) => `${range} ${region} 2026`))
@@ -41,7 +41,7 @@ export function cataloguesOf(bxcontext: string): SandboxCatalogue[] {
 export const generatedCatalogue = (id: string): SandboxCatalogue | undefined =>
   cataloguesOf(id.replace(/-C\d+$/, '')).find((catalogue) => catalogue.id === id)
 
-/** Generates the items of a sample catalogue, the same ones each time. */
+/** Generates the items of a sample catalogue, which are always the same. */
 export function itemsOf(catalogue: SandboxCatalogue): SandboxItem[] {
   const range = catalogue.name.replace(/ \S+ 2026$/, '')
   return Array.from({ length: catalogue.itemCount }, (_, index) => {

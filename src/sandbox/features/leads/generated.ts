@@ -34,7 +34,7 @@ const NOTES = [
   'Comparing three builders and decides at the end of the month.',
 ]
 
-/** Generates the sample leads of a business, the same ones each time. */
+/** Generates the sample leads of a business, which are always the same. */
 export function leadsOf(bxcontext: string): SandboxLead[] {
   const random = seededRandom(`leads ${bxcontext}`)
   return Array.from({ length: 36 + random(16) }, (_, index) => {

@@ -39,7 +39,7 @@ export function createConnections(sql: Sql) {
     between,
     /**
      * Asks to connect. The request is accepted at once if the supplier pre-approved the ExternalRef, or if `isKnown`. Returns
-     * undefined, and does nothing, if an earlier request is pending or accepted.
+     * undefined, without any change, if an earlier request is pending or accepted.
      */
     ask(builder: string, supplier: string, externalRef: string, isKnown = false) {
       const earlier = between(builder, supplier)
