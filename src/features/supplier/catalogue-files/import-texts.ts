@@ -52,7 +52,7 @@ export const texts = {
 
   differs: {
     title: 'What differs',
-    first: 'This app has never sent a file to this catalogue.',
+    first: 'This app has sent no file to this catalogue in the last 400 days.',
     counts: {
       added: 'new',
       higher: 'higher',

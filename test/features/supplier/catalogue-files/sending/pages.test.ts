@@ -80,7 +80,7 @@ describe('Send', () => {
     const form = { code: old.difference.code, confirm: 'on' }
     const refused = await pages.visitor.post(`${pages.urlOf(to)}/send`, { form })
     expect(refused.status).toBe(409)
-    expect(refused.text).toMatch(/has changed\. Nothing was sent[\s\S]*\$2\.00/)
+    expect(refused.text).toMatch(/Nothing was sent or stopped[\s\S]*\$2\.00/)
     expect((await itemsOfCatalogue()).size).toBe(0)
   })
 
@@ -147,7 +147,9 @@ describe('an import', () => {
     await pages.says(to, /is busy/)
     const refused = await pages.visitor.post(`${pages.urlOf(to)}/stop`, { form: { id: old.id } })
     expect(refused.status).toBe(409)
-    expect(refused.text).toMatch(new RegExp(`has changed[\\s\\S]*0 of 3 items sent[\\s\\S]*value="${id}"`))
+    expect(refused.text).toMatch(
+      new RegExp(`Nothing was sent or stopped[\\s\\S]*0 of 3 items sent[\\s\\S]*value="${id}"`),
+    )
     expect(await pages.json(to)).toMatchObject({ state: 'running' })
     await pages.act(to, 'stop', { id })
     await pages.reaches(to, 'stopped')
