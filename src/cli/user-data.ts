@@ -7,7 +7,7 @@ import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/pages/connection-view.ts'
 import { isUserId } from '../web/sign-in/user.ts'
 
-/** The argument of a command for a user. It excludes the app's own records, which have other owners. */
+/** The user id argument of a command. It excludes the app's own records, which have other owners. */
 export const userArgument = () =>
   new Argument('<user>').argParser((id: string) => {
     if (isUserId(id)) return id

@@ -201,20 +201,20 @@ export const apiSettings = (env: Environment) =>
     proxies: proxies(env),
   })
 
-/** The forward proxies for calls to the platform. Null: a direct connection. */
+/** The forward proxies for calls to the platform and the sign-in's provider. Null: a direct connection. */
 const proxies = (env: Environment) =>
   z
     .object({
       httpsProxy: proxy(env.https_proxy).meta({
         variable: 'HTTPS_PROXY',
         description:
-          'The forward proxy for calls to `https` addresses of the platform. This machine is always reached directly. Unset: that of `HTTP_PROXY`.',
+          'The forward proxy for calls to `https` addresses of the platform and the identity provider. This machine is always reached directly. Unset: that of `HTTP_PROXY`.',
         example: 'http://proxy.internal.example:3128',
       }),
       httpProxy: proxy(env.http_proxy).meta({
         variable: 'HTTP_PROXY',
         description:
-          'The forward proxy for calls to `http` addresses of the platform, and to `https` addresses if `HTTPS_PROXY` is unset. Unset: no proxy for `http` addresses.',
+          'The forward proxy for calls to `http` addresses of the platform and the identity provider, and to `https` addresses if `HTTPS_PROXY` is unset. Unset: no proxy for `http` addresses.',
         example: 'http://proxy.internal.example:3128',
       }),
       noProxy: field

@@ -312,8 +312,8 @@ export const texts = {
     /** `uses`: the pages of the connection, such as Leads. */
     lead: (uses: readonly string[]) =>
       uses.length === 0
-        ? 'This app will no longer have access to this business, and work in progress for it stops.'
-        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
+        ? 'This app will no longer have access to this business, and any work in progress for it will stop.'
+        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and any work in progress for it will stop.`,
     /** `user`: the person on the platform who has connected it. */
     team: (team: string, user: string | null) =>
       `${user === null ? '' : `${isolated(user)} connected it, and `}${user === null ? 'Everyone' : 'everyone'} at ${isolated(team)} shares it: your colleagues lose it, too.`,
@@ -393,7 +393,7 @@ export const texts = {
     record_decryption_failed: {
       title: 'This connection cannot be read',
       detail:
-        "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they can't restore it, connect the business again.",
+        "The record of this connection cannot be decrypted. The app's developers can find the reason in the log. If they can't restore the connection, connect the business again.",
     },
   } satisfies Record<Exclude<CoreErrorCode, 'platform_unavailable'>, ErrorText>,
 
@@ -488,7 +488,7 @@ export const texts = {
     invalid_callback: {
       title: 'The connection could not be finished',
       detail:
-        'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
+        "The platform sent the browser back to an address that this app can't use. Please connect again.",
     },
     invalid_state: STALE,
     code_rejected: STALE,
@@ -505,7 +505,7 @@ export const texts = {
     not_saved_yet: {
       title: 'Not saved yet',
       detail:
-        "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the business is not listed, connect it again.",
+        "The platform granted access, but this app's data store hasn't saved it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the business is not listed, connect it again.",
     },
     exchange_incomplete: {
       title: 'The connection was interrupted',

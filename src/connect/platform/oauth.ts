@@ -142,7 +142,7 @@ const flowParameters = (
   code_challenge_method: pkce ? 'S256' : null,
 })
 
-/** The names of the parameters of the consent url that no setting may replace. */
+/** The names of the consent url's parameters that settings must not override. */
 export const flowParameterNames = (platform: Platform): string[] =>
   Object.keys(
     flowParameters(

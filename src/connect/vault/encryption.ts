@@ -45,7 +45,7 @@ export function createRecordCipher(keys: readonly EncryptionKey[]) {
   const [current] = keys
   if (!current) throw new Error('A cipher needs at least one key')
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
-  // Otherwise, the first secret of this id would encrypt, but the last secret would decrypt.
+  // If two keys had the same id, the first would encrypt, but only the last would decrypt.
   if (secrets.size < keys.length) throw new Error('Two encryption keys have the same id')
   if (keys.some(({ id }) => !KEY_ID.test(id)))
     throw new Error('The id of an encryption key must be 1 to 32 letters, digits, hyphens or underscores')

@@ -30,7 +30,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   confirm_bxcontext: {
     about:
-      'The user chose a different business from the one to reconnect. The app asks before it stores anything.',
+      'The user chose a business other than the one being reconnected. The app asks before it stores anything.',
     say: 'The app notices that this is a different business, and asks the user.',
     reference: 'Specification 5.3.5',
   },

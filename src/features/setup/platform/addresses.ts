@@ -77,7 +77,7 @@ async function checkAuthorizationServer(target: Target, metadata: Metadata | und
 const MAX_CLOCK_OFFSET_MS = 60_000
 
 function* checkClock(clockOffsets: readonly number[]): Generator<Finding> {
-  // A slow answer makes the clock seem to be behind.
+  // A slow answer makes this machine's clock seem ahead.
   const [offset] = clockOffsets.toSorted((one, other) => Math.abs(one) - Math.abs(other))
   if (offset === undefined) return
   if (Math.abs(offset) <= MAX_CLOCK_OFFSET_MS) {

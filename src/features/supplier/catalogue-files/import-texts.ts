@@ -111,7 +111,7 @@ export const texts = {
     completed: (items: number, catalogue: string) =>
       `The platform has completed the import: ${pluralize(items, 'item')} sent to ${isolated(catalogue)}.`,
     said: (said: string) => `Message from the platform: ${said}`,
-    kept: 'Items that were sent stay in the catalogue. Resume sends all items again.',
+    kept: 'Items that were sent stay in the catalogue. “Resume” sends all items again.',
     resume: 'Resume',
     stop: 'Stop…',
     stopHint:

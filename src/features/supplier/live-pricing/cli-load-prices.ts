@@ -1,4 +1,4 @@
-/** `npm run feature -- live-pricing load-prices`: replaces the live price list by the CSV files in a folder. */
+/** `npm run feature -- live-pricing load-prices`: replaces the live price list with the CSV files in a folder. */
 import '../../../runtime/env-file.ts'
 import { statSync } from 'node:fs'
 import { createCommand } from '../../../runtime/command.ts'
@@ -11,7 +11,7 @@ import { priceListFolder } from './csv-price-provider/price-list.ts'
 
 const command = createCommand(
   'npm run feature -- live-pricing load-prices',
-  'Replaces the whole live price list by the CSV files in a folder.',
+  'Replaces the whole live price list with the CSV files in a folder.',
 )
   .argument('<folder>', `folder with ${FILES.join(', ')}; only stores.csv and items.csv are required`)
   .parse()

@@ -7,7 +7,7 @@ import { priceListFile } from './price-list.ts'
 import { Problems, readRows } from './read-rows.ts'
 
 /**
- * Replaces the price list in `target` by the CSV files in `folder`, in one transaction. Readers see either the old list or the new
+ * Replaces the price list in `target` with the CSV files in `folder`, in one transaction. Readers see either the old list or the new
  * list, and a load that fails or is killed changes no data. Returns the number of rows of each file. Throws an error with up to
  * 100 problems with their lines, or a one-line error if a folder cannot be read or written.
  */
