@@ -32,7 +32,7 @@ export const connectPageRoute = ({
     const title = user ? texts.connections.connect : signedOut.title(Boolean(bxcontext))
     sendPageOrJson(req, res, {
       view: 'app/connect',
-      title: connection ? (connection.status === 'active' ? works : reconnect)(connection.name) : title,
+      title: connection ? (connection.canReconnect ? reconnect : works)(connection.name) : title,
       // A program may open this page, so keep the notice for the next page that the user opens.
       data: {
         connection,

@@ -107,7 +107,9 @@ describe('what a feature mounts below a connection', () => {
 
 test('a part that does not need the connection has none, wherever it is, and an error tells its developer what to add', async () => {
   const router = Router().get('/', (req, res) => void res.json(connectionRef(req)))
-  const url = await withPart({ path: '/connections/:bxcontext/reports', router })
+  const path = '/connections/:bxcontext/reports'
+  await expect(withPart({ path, router })).rejects.toThrow('needsConnection')
+  const url = await withPart({ path, needsConnection: false, router })
   const visitor = await connectedAt(url)
   expect((await visitor.get(`${url}/connections/harbour-homes/reports`)).status).toBe(500)
   expect(() => connectionRef({})).toThrow('needsConnection: true')

@@ -74,7 +74,8 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
       await begin()
       return NOT_LOGGED_IN
     })
-    return token === NOT_LOGGED_IN ? source.refresh(token) : token
+    // Again, because another process may have begun at the same moment, and its record has taken the place of ours.
+    return token === NOT_LOGGED_IN ? withLogin(() => source.refresh(token)) : token
   }
 
   const id = `${FIRST_PARTY.name}:${userId}:${tenantId}`

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { ConfigurationError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
 import { openSqlite } from '../../../../src/connect/stores.ts'
@@ -112,6 +113,23 @@ describe('several processes with one store', () => {
     const second = await ask()
     expect(new Set([...first, ...second]).size, second[0]).toBe(2)
     await expectAnswers([200], [200])
+  })
+
+  test('that begin at the same moment get tokens of the platform', async () => {
+    const keys = [newKey()]
+    const stores = [0, 1].map(() => openSqlite({ file: `${platform.dir}/store` }))
+    const [first, second] = stores.map((store) => open({ store, keys }).source)
+    const release = platform.hold('/api/accounts/auth/login')
+    const tokens = [first?.accessToken()]
+    await setTimeout(200)
+    // The second one has looked before the first one wrote.
+    const [, seen] = stores
+    if (seen)
+      for (const name of ['get', 'getCached'] as const) vi.spyOn(seen, name).mockResolvedValueOnce(null)
+    tokens.push(second?.accessToken())
+    await setTimeout(200)
+    release()
+    for (const token of await Promise.all(tokens)) expect(token).toMatch(/^fp_/)
   })
 
   test('do not log in while another one is paused after a failed login', async () => {
