@@ -65,7 +65,7 @@ export interface Part {
   router: Router
   /**
    * Puts the guard before the router: the signed-in user must have the connection `:bxcontext` of the path, and its access must not
-   * have ended. Handlers can then call `connectionRef`, which throws without the guard.
+   * have ended. Handlers can then call `connectionRef`, which throws without the guard. Required below `/connections/:bxcontext`.
    */
   needsConnection?: boolean
   /** Whether its pages are for developers. While such pages are hidden from customers, they answer 404. */
@@ -78,7 +78,7 @@ export interface FeatureParts {
   serverRoutes?: Part[]
   /**
    * Mounted after sessions and CSRF protection. Handlers of a part without `needsConnection` must call `requireUser`, which throws
-   * if no user is signed in. A part at `/connect` gets the requests of connect flows before the core, and has to pass them on.
+   * if no user is signed in. Routes at `/connect` get the requests of connect flows before the core, and have to pass them on.
    */
   routes?: Part[]
   /** Links in the header of every page for signed-in users. The links for developers are in a menu that customers don't see. */
