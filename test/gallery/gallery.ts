@@ -1,12 +1,13 @@
 /**
  * `npm run gallery`: pictures of the pages in all their states, on a phone, a tablet and a desktop, light and dark, in the folder
  * `gallery`. It measures each page: one left edge, one position of the heading, at most one primary action, and no horizontal
- * scroll. It exits with 1 if a page differs. Needs Chromium, and takes three minutes.
+ * scroll, and no serious fault of accessibility in either scheme. It exits with 1 if a page differs. Needs Chromium, and takes two minutes.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
+import { seriousFaults } from '../support/axe.ts'
 import { endChildren } from '../support/children.ts'
 import { tempDir } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
@@ -53,6 +54,8 @@ async function show(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       const path = join(FOLDER, `${number}-${name.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`)
       await page.screenshot({ path, fullPage: true })
+      for (const fault of await seriousFaults(page))
+        problems.push(`${number} ${name}, ${width} px, ${colorScheme}: ${fault.slice(0, 300)}`)
     }
   }
   await page.emulateMedia({ colorScheme: 'light' })

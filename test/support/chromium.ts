@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Response } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Running } from './app.ts'
+import { seriousFaults } from './axe.ts'
 import { CHROMIUM } from './programs.ts'
 import type { Visitor } from './visitor.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The machine's own Chromium, headless. `hosts`: further names of this machine. */
 export function openChromium(hosts: string[] = []): Promise<Browser> {
@@ -50,25 +47,6 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 export async function takeSession(page: Page, app: Running, visitor: Visitor): Promise<void> {
   const cookies = visitor.cookies.get(new URL(app.url).host) ?? []
   await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url: app.url })))
-}
-
-interface AxeResult {
-  violations: { id: string; impact: string; nodes: { html: string }[] }[]
-}
-
-/** The serious accessibility faults of the page, by rule and place; all rules unless `rules` names some. */
-async function seriousFaults(page: Page, rules?: string[]): Promise<string[]> {
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  // No rule that is on needs preloaded media.
-  const options = JSON.stringify({
-    resultTypes: ['violations'],
-    preload: false,
-    ...(rules && { runOnly: rules }),
-  })
-  const { violations } = (await page.evaluate(`axe.run(${options})`)) as AxeResult
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 /** The innermost elements that are wider than the window, if the page can be scrolled sideways. */
