@@ -6,7 +6,16 @@ export type Moment = 'before' | 'after'
 /** Decides for each operation whether it fails. */
 export type Rule = (operation: string, kind: string) => Moment | undefined
 
-const OPERATIONS = ['get', 'getCached', 'set', 'compareAndSet', 'delete', 'list', 'ofOwner'] as const
+const OPERATIONS = [
+  'get',
+  'getCached',
+  'set',
+  'compareAndSet',
+  'delete',
+  'list',
+  'latest',
+  'ofOwner',
+] as const
 
 /** A store in memory whose operations fail as a rule says. */
 export function createFaultyStore(now: () => number = Date.now) {

@@ -181,6 +181,33 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
     expect(await store.list('thing', 'nobody')).toEqual([])
   },
 
+  async 'reads the latest permanent values page by page, in the order in which they were added'(
+    store,
+    owner,
+  ) {
+    const page = async (skip: number, top: number) => {
+      const { entries, total } = await store.latest('thing', owner, { skip, top })
+      return [total, ...entries.map(({ key, value }) => `${key.id}=${value}`)]
+    }
+    expect(await page(0, 10)).toEqual([0])
+    for (const id of ['c', 'a', 'expired', 'b', 'gone']) await store.set(keyOf(owner, id), '1')
+    await store.set(keyOf(owner, 'temporary'), '1', 60_000)
+    await store.set({ ...keyOf(owner, 'd'), kind: 'other' }, '1')
+    await store.delete(keyOf(owner, 'gone'))
+    await store.set(keyOf(owner, 'expired'), '2', 60_000)
+    // A changed value keeps its place; a value that was not permanent gets the first place.
+    await store.set(keyOf(owner, 'c'), '2')
+    await store.compareAndSet(keyOf(owner, 'a'), '1', '2')
+    await store.compareAndSet(keyOf(owner, 'a'), '2', '3', 'kept')
+    await store.compareAndSet(keyOf(owner, 'expired'), '2', '3')
+    expect(await page(0, 10)).toEqual([4, 'expired=3', 'b=1', 'a=3', 'c=2'])
+    expect(await page(0, 1)).toEqual([4, 'expired=3'])
+    expect(await page(1, 2)).toEqual([4, 'b=1', 'a=3'])
+    expect(await page(3, 2)).toEqual([4, 'c=2'])
+    expect(await page(4, 2)).toEqual([4])
+    expect(await page(0, 0)).toEqual([4])
+  },
+
   async 'lists thousands of values of an owner, and lets other requests get their turn'(store, owner) {
     const ids = Array.from({ length: 1_100 }, (_, i) => `${i}`)
     for (let at = 0; at < ids.length; at += 100)

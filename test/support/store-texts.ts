@@ -29,7 +29,7 @@ async function keysIn(url: string): Promise<string[]> {
   try {
     const texts = (await client.keys('*')).map(async (key) => {
       const type = await client.type(key)
-      const value = type === 'set' ? await client.sMembers(key) : await client.get(key)
+      const value = type === 'zset' ? await client.zRange(key, 0, -1) : await client.get(key)
       return decoded(JSON.stringify([key, value]))
     })
     return await Promise.all(texts)

@@ -10,7 +10,7 @@ export function keyName(key: Key): string {
   return `${groupName(key.kind, key.owner)}:${encode(key.id)}`
 }
 
-/** The name of the set of ids that `list` reads. */
+/** The name of the sorted set of the ids of permanent values, in the order in which they were added. */
 export function groupName(kind: string, owner: string): string {
   return `connect:${kind}:{${encode(owner)}}`
 }

@@ -2,11 +2,15 @@ import { defineScript, RedisClient } from 'redis'
 
 /** The id of a key: the part after the name of its group. */
 const ID = 'string.sub(KEYS[1], #KEYS[2] + 2)'
+/** Adds the id to the end of the group, unless the group contains it. */
+const ADD = `
+  local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')[2] or 0
+  redis.call('ZADD', KEYS[2], 'NX', last + 1, ${ID})`
 /** Writes a permanent value and adds its id to the group, or writes an expiring value and removes its id from the group. */
 const WRITE = `
-  if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); redis.call('SADD', KEYS[2], ${ID})
-  else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]); redis.call('SREM', KEYS[2], ${ID}) end`
-const REMOVE = `redis.call('SREM', KEYS[2], ${ID}); return redis.call('DEL', KEYS[1])`
+  if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); ${ADD}
+  else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]); redis.call('ZREM', KEYS[2], ${ID}) end`
+const REMOVE = `redis.call('ZREM', KEYS[2], ${ID}); return redis.call('DEL', KEYS[1])`
 
 export const scripts = {
   write: script(`${WRITE} return 1`),

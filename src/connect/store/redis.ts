@@ -68,7 +68,11 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     },
     delete: (key) => write(key, (commands, names) => commands.remove(...names)),
 
-    list: (kind, owner) => entriesOf(run, kind, owner),
+    list: (kind, owner) => entriesOf(run, kind, owner, { skip: 0 }),
+    async latest(kind, owner, page) {
+      const total = await run(({ commands }) => commands.zCard(groupName(kind, owner)))
+      return { entries: page.top > 0 ? await entriesOf(run, kind, owner, page) : [], total }
+    },
     owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
@@ -169,10 +173,16 @@ async function writeTo({ host, port, commands }: Server): Promise<void> {
 /** How many values one command reads, so that Redis and this process can handle other requests in between. */
 const AT_ONCE = 250
 
-/** The entries of one kind and owner. */
-async function entriesOf(run: RedisConnection['run'], kind: string, owner: string): Promise<Entry[]> {
+/** The permanent values of one kind and owner, the latest first. */
+async function entriesOf(
+  run: RedisConnection['run'],
+  kind: string,
+  owner: string,
+  { skip, top = Number.MAX_SAFE_INTEGER }: { skip: number; top?: number },
+): Promise<Entry[]> {
   const group = groupName(kind, owner)
-  const names = (await run(({ commands }) => commands.sMembers(group))).map((id) => `${group}:${id}`)
+  const ids = await run(({ commands }) => commands.zRange(group, skip, skip + top - 1, { REV: true }))
+  const names = ids.map((id) => `${group}:${id}`)
   const entries: Entry[] = []
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE)

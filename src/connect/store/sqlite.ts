@@ -8,6 +8,7 @@ import {
   type Entry,
   type Key,
   type KeyValueStore,
+  type LatestEntries,
   newsOnly,
   type OnRefusal,
   StoreUnavailableError,
@@ -20,10 +21,17 @@ const SCHEMA = `
     kind TEXT NOT NULL, owner TEXT NOT NULL, id TEXT NOT NULL,
     value TEXT NOT NULL,
     expires_at INTEGER,
+    -- The order in which an owner's permanent values of a kind were added; NULL for a value that expires.
+    place INTEGER,
     PRIMARY KEY (kind, owner, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS entries_place ON entries (kind, owner, place) WHERE place IS NOT NULL;
 `
+/** The place after an owner's last permanent value, and the place of a value that is written over another one. */
+const NEXT_PLACE = `(SELECT coalesce(max(place), 0) + 1 FROM entries
+  WHERE kind = ?1 AND owner = ?2 AND place IS NOT NULL)`
+const KEPT_PLACE = `iif(?5 IS NULL, coalesce(entries.place, ${NEXT_PLACE}), NULL)`
 /** How often expired rows are deleted, in ms, and how many at a time, to keep it quick. Operations ignore expired rows. */
 const PURGE_MS = 10_000
 const PURGE_ROWS = 1_000
@@ -96,6 +104,8 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
     list: (kind, owner) =>
       entriesOf((from) => attempt(() => statements.ofOwner.all(kind, owner, from)), kind, owner),
 
+    latest: (kind, owner, page) => attempt(() => latestOf(statements, kind, owner, page)),
+
     owners: (kind, cursor) =>
       attempt(() => {
         const owners = statements.owners.all(kind, cursor ?? '').map(({ owner }) => String(owner))
@@ -142,6 +152,18 @@ async function entriesOf(
   }
 }
 
+/** See `KeyValueStore.latest`. */
+function latestOf(
+  { latest, count }: ReturnType<typeof prepareStatements>,
+  kind: string,
+  owner: string,
+  { skip, top }: { skip: number; top: number },
+): LatestEntries {
+  const rows = latest.all(kind, owner, top, skip)
+  const entries = rows.map(({ id, value }) => entry(kind, owner, id, value))
+  return { entries, total: Number(count.get(kind, owner)?.total) }
+}
+
 /** Opens the file. Once it is deleted or replaced, all reads and writes fail. */
 function guarded(file: string, onGone?: (reason: string) => void) {
   const { db, identity } = open(file)
@@ -186,25 +208,29 @@ function swap(
   if (expected === null) return insert.run(...place, next, expiresAt, now).changes === 1
   if (next === null) return removeIf.run(...place, now, expected).changes === 1
   if (ttlMs === 'kept') return replaceValue.run(next, ...place, now, expected).changes === 1
-  return replace.run(next, expiresAt, ...place, now, expected).changes === 1
+  return replace.run(...place, next, expiresAt, now, expected).changes === 1
 }
 
 /** The statements of all operations. `now` and expiry times are in ms since 1970. */
 function prepareStatements(db: DatabaseSync) {
   const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
+  const written = `INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, iif(?5 IS NULL, ${NEXT_PLACE}, NULL))
+    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at, place = ${KEPT_PLACE}`
   return {
     select: db.prepare(`SELECT value FROM entries WHERE ${alive}`),
-    upsert: db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`),
-    insert: db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
-    WHERE entries.expires_at <= ?`),
-    replace: db.prepare(`UPDATE entries SET value = ?, expires_at = ? WHERE ${alive} AND value = ?`),
+    upsert: db.prepare(written),
+    insert: db.prepare(`${written} WHERE entries.expires_at <= ?6`),
+    replace: db.prepare(`UPDATE entries SET value = ?4, expires_at = ?5, place = ${KEPT_PLACE}
+    WHERE kind = ?1 AND owner = ?2 AND id = ?3 AND (expires_at IS NULL OR expires_at > ?6) AND value = ?7`),
     replaceValue: db.prepare(`UPDATE entries SET value = ? WHERE ${alive} AND value = ?`),
     remove: db.prepare(`DELETE FROM entries WHERE ${alive}`),
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries
     WHERE kind = ? AND owner = ? AND id >= ? AND expires_at IS NULL ORDER BY id LIMIT ${LISTED}`),
+    latest: db.prepare(`SELECT id, value FROM entries
+    WHERE kind = ? AND owner = ? AND place IS NOT NULL ORDER BY place DESC LIMIT ? OFFSET ?`),
+    count: db.prepare(`SELECT count(*) AS total FROM entries
+    WHERE kind = ? AND owner = ? AND place IS NOT NULL`),
     owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner >= ?
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
     anyRow: db.prepare('SELECT value FROM entries LIMIT 1'),

@@ -21,6 +21,13 @@ export interface Entry {
   readonly value: string
 }
 
+/** A page of an owner's permanent values of one kind. */
+export interface LatestEntries {
+  entries: Entry[]
+  /** The number of values on all pages. */
+  total: number
+}
+
 /** Some owners of one kind of values. `cursor`: where the next page begins. */
 export interface OwnersPage {
   owners: string[]
@@ -60,6 +67,11 @@ export interface KeyValueStore {
    * between, so a value that is written in the meantime may be missing.
    */
   list(kind: string, owner: string): Promise<Entry[]>
+  /**
+   * Some of the values that `list` resolves to, and the number of them all. The values that were added last come first. A value
+   * keeps its place when it is changed. It costs as much as its page, even if the owner has thousands of values.
+   */
+  latest(kind: string, owner: string, page: { skip: number; top: number }): Promise<LatestEntries>
   /**
    * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the previous page, or null for the first
    * page. A cursor can be used days later, and by another process. An owner may be on several pages. An owner that exists during

@@ -1,7 +1,7 @@
-/** A user's connections, sorted, page by page. Only a search or a sort by name decrypts connections of other pages. */
+/** Pages of a user's connections. Only a search, a filter or a sort by name reads connections of other pages. */
 import { setImmediate } from 'node:timers/promises'
 import type { PageOf } from '../platform/api.ts'
-import { type ConnectionRecord, type ConnectionRef, viewOf } from './connection.ts'
+import type { ConnectionRecord, ConnectionRef } from './connection.ts'
 import type { Connection, UnreadableConnection } from './description.ts'
 
 /** A stored connection. `record`: null if it cannot be read. */
@@ -16,8 +16,10 @@ export interface Listing {
   top: number
   /** A part of the label, of the business name or of the bxcontext. Case doesn't matter. */
   search?: string
-  /** By default, connections that need the user (a new consent or a permission) come first, then as with `used`. */
-  order?: 'name' | 'used' | undefined
+  /** Whether to list only connections that need the user: a new consent, or a permission. */
+  needsUser?: boolean
+  /** By default, the latest connections come first. Then, on each page, connections that need the user come first. */
+  order?: 'name' | undefined
 }
 
 type Described = Connection | UnreadableConnection
@@ -35,52 +37,44 @@ export async function inTurns<T, R>(items: readonly T[], work: (item: T) => R): 
   return results
 }
 
-/** Resolves to a page of the list. `describe` decrypts a connection. */
-export async function pageOf(
-  listed: readonly Listed[],
-  { skip, top, search = '', order }: Listing,
-  { requestedScopes, now }: { requestedScopes: readonly string[]; now: number },
-  describe: (one: Listed) => Described,
-): Promise<PageOf<Described>> {
-  const needsUser = ({ record }: Listed) => {
-    if (record === null) return true
-    const view = viewOf(record, requestedScopes, now)
-    return view.state === 'degraded' ? view.canReconnect : ['revoked', 'needs_consent'].includes(view.state)
-  }
-  const ranked = await inTurns(listed, (one) => ({
-    one,
-    rank: order === undefined && needsUser(one) ? 0 : 1,
-    usedAt: lastUse(one.record),
-  }))
-  ranked.sort((a, b) => a.rank - b.rank || b.usedAt - a.usedAt)
-  const sorted = ranked.map(({ one }) => one)
-  const page = <T>(found: readonly T[]) => found.slice(skip, skip + top)
-  const isByName = search !== '' || order === 'name'
-  const found = isByName ? select(await inTurns(sorted, describe), search, order) : null
-  const { length: total } = found ?? sorted
-  return {
-    items: found ? page(found) : page(sorted).map(describe),
-    total,
-    next: skip + top < total ? { skip: skip + top, after: '' } : null,
-    repeated: false,
-  }
-}
+/** Whether a listing depends on what each connection contains, so that all of them must be read. */
+export const concernsAll = ({ search = '', needsUser = false, order }: Listing): boolean =>
+  search !== '' || needsUser || order !== undefined
 
-/** When a connection was last used, or else when it was connected. */
-function lastUse(record: ConnectionRecord | null): number {
-  if (record === null || record.status === 'none') return 0
-  return record.usedAt ?? record.connectedAt
-}
-
-function select(described: readonly Described[], search: string, order: Listing['order']): Described[] {
-  const wanted = search.toLowerCase()
-  const found = described.filter((one) =>
-    [...namesOf(one), one.bxcontext].some((name) => name.toLowerCase().includes(wanted)),
+/** The connections that a listing asks for, in its order. */
+export function select(described: readonly Described[], listing: Listing): Described[] {
+  const wanted = listing.search?.toLowerCase() ?? ''
+  const found = described.filter(
+    (one) =>
+      (!listing.needsUser || needsUser(one)) &&
+      [...namesOf(one), one.bxcontext].some((name) => name.toLowerCase().includes(wanted)),
   )
-  if (order !== 'name') return found
+  if (listing.order === undefined) return found
   const { compare } = new Intl.Collator(undefined, { sensitivity: 'base', numeric: true })
   const first = (one: Described) => namesOf(one)[0] ?? one.bxcontext
   return found.sort((a, b) => compare(first(a), first(b)))
+}
+
+/** A page with these connections. `total`: the number of connections on all pages. */
+export function pageOf(items: Described[], total: number, { skip, top, order }: Listing): PageOf<Described> {
+  if (order === undefined) items.sort((a, b) => Number(needsUser(b)) - Number(needsUser(a)))
+  const next = skip + top < total ? { skip: skip + top, after: '' } : null
+  return { items, total, next, repeated: false }
+}
+
+/** Whether only the user can make the connection work again. */
+function needsUser({ view }: Described): boolean {
+  switch (view.state) {
+    case 'revoked':
+    case 'needs_consent':
+    case 'unreadable':
+      return true
+    case 'degraded':
+      return view.canReconnect
+    case 'active':
+    case 'misconfigured':
+      return false
+  }
 }
 
 const namesOf = (one: Described): string[] =>

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
 import type { Tokens } from '../platform/token-answer.ts'
-import { type Key, type KeyValueStore, keyText } from '../store/store.ts'
+import { type Entry, type Key, type KeyValueStore, keyText } from '../store/store.ts'
 import {
   type ActiveRecord,
   type ConnectionRecord,
@@ -97,12 +97,13 @@ export class ConnectionRecords {
 
   /** The stored connections of a user. There may be thousands. */
   async list(userId: string): Promise<(Listed & { text: string })[]> {
-    const entries = await this.#store.list(this.#kind, userId)
-    return inTurns(entries, ({ key, value }) => ({
-      ref: { userId, bxcontext: key.id },
-      record: parseRecord(value),
-      text: value,
-    }))
+    return inTurns(await this.#store.list(this.#kind, userId), listed)
+  }
+
+  /** Some of the stored connections of a user, those that were added last first, and the number of them all. */
+  async latest(userId: string, page: { skip: number; top: number }) {
+    const { entries, total } = await this.#store.latest(this.#kind, userId, page)
+    return { listed: entries.map(listed), total }
   }
 
   /**
@@ -273,6 +274,12 @@ export class ConnectionRecords {
     return { kind: this.#kind, owner: userId, id: bxcontext }
   }
 }
+
+const listed = ({ key, value }: Entry): Listed & { text: string } => ({
+  ref: { userId: key.owner, bxcontext: key.id },
+  record: parseRecord(value),
+  text: value,
+})
 
 /** Consent numbers start at a random number, so a consent of a deleted record never has a number of the next record. */
 function newRecord(): ConnectionRecord {

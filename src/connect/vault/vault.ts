@@ -27,7 +27,7 @@ import type { ActiveRecord, ConnectionRecord, ConnectionRef, FailureCause } from
 import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
 import { DecryptionError, type EncryptionKey, unknownFormat } from './encryption.ts'
-import { inTurns, type Listed, type Listing, pageOf } from './listing.ts'
+import { concernsAll, inTurns, type Listed, type Listing, pageOf, select } from './listing.ts'
 import {
   ConnectionRecords,
   connectionKind,
@@ -203,14 +203,18 @@ export class Vault {
 
   /** Whether the user may connect this business: it is already connected, or the user has fewer than 10,000 connections. */
   async hasRoom({ userId, bxcontext }: ConnectionRef): Promise<boolean> {
-    const listed = await this.#records.list(userId)
-    return listed.length < MAX_CONNECTIONS || listed.some(({ ref }) => ref.bxcontext === bxcontext)
+    const { total } = await this.#records.latest(userId, { skip: 0, top: 0 })
+    return total < MAX_CONNECTIONS || (await this.#records.read({ userId, bxcontext })).status !== 'none'
   }
 
-  /** A page of the user's connections. It decrypts only that page, unless `listing` searches or sorts by name. */
+  /** A page of the user's connections. It reads only that page, unless `listing` searches, filters or sorts by name. */
   async page(userId: string, listing: Listing): Promise<PageOf<Connection | UnreadableConnection>> {
-    const context = { requestedScopes: this.#options.oauth.scopes, now: this.#options.now() }
-    return pageOf(await this.#records.list(userId), listing, context, await this.#describer())
+    if (concernsAll(listing)) {
+      const found = select(await this.list(userId), listing)
+      return pageOf(found.slice(listing.skip, listing.skip + listing.top), found.length, listing)
+    }
+    const { listed, total } = await this.#records.latest(userId, listing)
+    return pageOf(listed.map(await this.#describer()), total, listing)
   }
 
   /**

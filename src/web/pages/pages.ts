@@ -71,7 +71,7 @@ const untranslated = {
 export function pages(options: PagesOptions): RequestHandler {
   const { environment, keys, baseUrl, warning, linksToSignIn, sandboxUrl, navigation, sections } = options
   const flashOf = flashes(keys, baseUrl)
-  const eta = new Eta({ views, cache: environment === 'production', plugins: [untranslated] })
+  const eta = new Eta({ views, cache: environment !== 'development', plugins: [untranslated] })
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
       const shared = {

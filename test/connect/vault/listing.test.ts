@@ -19,18 +19,47 @@ async function use(bxcontext: string): Promise<void> {
 }
 
 describe('a page of connections', () => {
-  test('begins with those that need the user, and goes on with those that were used last', async () => {
+  test('has the latest connections, first those of them that need the user; a filter leaves only these', async () => {
     setup = await vaultSetup()
-    for (const id of ['first', 'used', 'ended', 'last']) {
-      const refreshToken = id === 'ended' ? undefined : 'refresh-0'
-      await consent(setup.vault, { refreshToken, expiresIn: id === 'ended' ? 600 : 36_000 }, refOf(id))
-      setup.later(60)
+    const ends = { refreshToken: undefined, expiresIn: 600 }
+    for (const [id, tokens] of Object.entries({ first: ends, b: {}, ended: ends, z: {}, a: {} })) {
+      await consent(setup.vault, { expiresIn: 36_000, ...tokens }, refOf(id))
+      setup.later(1)
     }
     await consent(setup.vault, { scopes: ['leads'], expiresIn: 36_000 }, refOf('missing'))
-    setup.later(600)
-    await use('used')
-    expect(await idsOf(ALL)).toEqual(['missing', 'ended', 'used', 'last', 'first'])
-    expect(await idsOf({ ...ALL, order: 'used' })).toEqual(['used', 'missing', 'last', 'ended', 'first'])
+    setup.later(601)
+    expect(await idsOf(ALL)).toEqual(['missing', 'ended', 'first', 'a', 'z', 'b'])
+    expect(await idsOf({ skip: 0, top: 3 })).toEqual(['missing', 'a', 'z'])
+    expect(await idsOf({ skip: 3, top: 3 })).toEqual(['ended', 'first', 'b'])
+    expect(await idsOf({ ...ALL, needsUser: true })).toEqual(['missing', 'ended', 'first'])
+  })
+
+  test('keeps its order when a connection is used, renewed, labelled or granted again', async () => {
+    setup = await vaultSetup()
+    for (const id of ['a', 'b', 'c']) await consent(setup.vault, { expiresIn: 600 }, refOf(id))
+    await use('a')
+    setup.later(60)
+    await setup.vault.refresh(refOf('a'))
+    await setup.vault.label(refOf('b'), 'Mine', null)
+    await consent(setup.vault, { expiresIn: 600 }, refOf('a'))
+    expect(await idsOf(ALL)).toEqual(['c', 'b', 'a'])
+  })
+
+  test('costs the store as much for a user with hundreds of connections as for one with three', async () => {
+    const { store, count } = createFaultyStore()
+    setup = await vaultSetup({ store })
+    const costOf = async () => {
+      const before = count()
+      const { total } = await setup.vault.page('ann', { skip: 0, top: 3 })
+      return { total, operations: count() - before }
+    }
+    for (let i = 0; i < 3; i++) await consent(setup.vault, {}, refOf(`b${i}`))
+    const few = await costOf()
+    for (let i = 3; i < 300; i++) await consent(setup.vault, {}, refOf(`b${i}`))
+    const { list } = store
+    store.list = () => Promise.reject(new Error('this reads them all'))
+    expect(await costOf()).toEqual({ total: 300, operations: few.operations })
+    store.list = list
   })
 
   test('is found by a part of the label, of the business name, or of the id, and sorted by name', async () => {
@@ -64,7 +93,7 @@ describe('a page of connections', () => {
     for (let i = 0; i < 240; i++) await consent(setup.vault, {}, refOf(`b${i}`))
     const others = turns()
     await setup.vault.page('ann', { skip: 0, top: 25, order: 'name' })
-    expect(others.end()).toBeGreaterThan(4)
+    expect(others.end()).toBeGreaterThan(3)
   })
 
   test('has a connection that cannot be decrypted among those that need the user', async () => {
@@ -124,13 +153,11 @@ describe('the version of the connections on a page', () => {
 
 test('a user with 10,000 connections has no room for another business, but for those that are connected', async () => {
   const { store } = createFaultyStore()
-  const entries = Array.from({ length: 10_000 }, (_, i) => ({
-    key: { kind: '', owner: 'ann', id: `b${i}` },
-    value: '',
-  }))
-  setup = await vaultSetup({ store: { ...store, list: async () => entries } })
+  let total = 10_000
+  setup = await vaultSetup({ store: { ...store, latest: async () => ({ entries: [], total }) } })
+  await consent(setup.vault, {}, refOf('b1'))
   expect(await setup.vault.hasRoom(refOf('b1'))).toBe(true)
   expect(await setup.vault.hasRoom(refOf('another'))).toBe(false)
-  entries.pop()
+  total--
   expect(await setup.vault.hasRoom(refOf('another'))).toBe(true)
 })
