@@ -5,8 +5,6 @@ import { CHROMIUM, withChromium } from '../support/programs.ts'
 
 test.skipIf(!CHROMIUM)(
   `a new user connects, denies, is revoked, reconnects and signs out; each page is accessible and fits in every window${withChromium}`,
-  // Rarely, Chromium paints before it has read the whole header, whose links then move.
-  { retry: 1 },
   async () => {
     const browser = await openChromium()
     const app = await startAll()

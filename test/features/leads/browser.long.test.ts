@@ -7,8 +7,7 @@ import { CHROMIUM, withChromium } from '../../support/programs.ts'
 
 const LEAD = { status: 'New', suburb: 'Brunswick', projectType: 'Renovation' }
 
-// Rarely, Chromium paints before it has read the whole header, whose links then move: tried again.
-describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, { retry: 2 }, () => {
+describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
   let browser: Browser
   let app: Running
   beforeAll(async () => {

@@ -46,6 +46,7 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     const look = () => Promise.all([inspect(page, true), ...others.map(elsewhere)])
     await page.goto(`${app.platform}/login`)
     await page.getByRole('button', { name: /Marcus Reid/ }).click()
+    await page.getByText('Developers', { exact: true }).click()
     await page.getByRole('link', { name: 'Suppliers' }).click()
     await look()
     await page.getByRole('link', { name: 'Summit trade range' }).first().click()
