@@ -5,6 +5,10 @@ import type { Visitor } from './visitor.ts'
 /** A text as it is in the HTML that `visitor` reads: tests compare pages with the texts of the product, which may have any words. */
 export const shown = (text: string): string => format.sentence(text).replaceAll(/<\/?bdi[^>]*>/g, '')
 
+/** A page has these texts, one after another. */
+export const expectInOrder = (html: string, ...texts: readonly string[]) =>
+  expect(html).toMatch(new RegExp(texts.map((text) => RegExp.escape(shown(text))).join('[\\s\\S]*')))
+
 /** A page is HTML for a browser and JSON for a client that asks for it, at one address. */
 export async function expectBothFormats(visitor: Visitor, url: string, heading: string): Promise<void> {
   const html = await visitor.get(url, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })

@@ -1,8 +1,8 @@
 /** Finds the problem of a cell; null if it is valid. Cells have no surrounding spaces. */
 import type { Column } from './items.ts'
-import type { expectations } from './texts.ts'
+import type { texts } from './texts.ts'
 
-type Fault = keyof typeof expectations
+export type Fault = keyof typeof texts.expectations
 
 /** Control characters and line ends, and in codes all invisible characters, such as a zero-width space. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u

@@ -1,6 +1,6 @@
 /** Reads the line that names the columns. */
 import { COLUMNS, type Column, REQUIRED } from './items.ts'
-import { type Expectation, expectations, texts, unknownColumn } from './texts.ts'
+import { type Expectation, texts } from './texts.ts'
 
 /** A problem with the name of a column, or a missing column. */
 interface NameFault {
@@ -25,7 +25,7 @@ export function readHeader(cells: readonly string[]): Header {
   const found = COLUMNS.filter((column) => names.includes(column))
   const absent = COLUMNS.filter((column) => !names.includes(column))
   const missing = REQUIRED.filter((column) => absent.includes(column))
-  const { missingColumn } = expectations
+  const { missingColumn } = texts.expectations
   return {
     names,
     places: new Map(found.map((column) => [column, names.indexOf(column)])),
@@ -45,10 +45,12 @@ function nameFault(
   if (key === '') return []
   const column = texts.column(place + 1)
   if (!COLUMNS.some((one) => one === key))
-    return [{ column, expectation: unknownColumn(suggestionFor(key, absent), absent), found: name }]
+    return [{ column, expectation: texts.unknownColumn(suggestionFor(key, absent), absent), found: name }]
   const first = names.indexOf(key)
   if (first === place) return []
-  return [{ column, expectation: expectations.doubledColumn, found: name, also: texts.column(first + 1) }]
+  return [
+    { column, expectation: texts.expectations.doubledColumn, found: name, also: texts.column(first + 1) },
+  ]
 }
 
 /** The most similar name among the missing columns, or else a missing price or code column, because it is the most likely. */

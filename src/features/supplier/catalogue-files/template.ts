@@ -1,10 +1,10 @@
 /** Reads a catalogue file that follows the template: all of its items, or else its problems. */
-import { faultOf } from './cells.ts'
+import { type Fault, faultOf } from './cells.ts'
 import { type Header, readHeader } from './header.ts'
 import { BOUNDS, type Column, type Item, keyOf, OPTIONAL } from './items.ts'
 import { type Cells, cellsOf, RefusedFileError, readLines, separatorOf } from './lines.ts'
 import { type FileProblems, Problems, shown } from './problems.ts'
-import { expectations, texts } from './texts.ts'
+import { texts } from './texts.ts'
 
 export type ReadFile = { ok: true; items: Item[] } | { ok: false; problems: FileProblems }
 
@@ -105,8 +105,8 @@ class Reader {
     else this.#add('code', 'doubledCode', code, texts.line(first))
   }
 
-  #add(column: string, fault: keyof typeof expectations, found: string, also?: string): void {
-    this.problems.add(this.#line, column, expectations[fault], found, also)
+  #add(column: string, fault: Fault, found: string, also?: string): void {
+    this.problems.add(this.#line, column, texts.expectations[fault], found, also)
   }
 }
 

@@ -18,87 +18,90 @@ const AS_TEXT =
   'Set the format of the column to text before you enter or import the values: “Text” in Excel, LibreOffice and Numbers, “Plain text” in Google Sheets. Then enter the lost digits again.'
 const FIX_FORMULA = 'Correct the formula, or replace it with its value: copy the cells and paste values only.'
 
-/** The possible problems of a line. */
-export const expectations = {
-  noPrice: { expected: 'a price, such as 12.50', cure: 'Enter the price, or delete the line.' },
-  currency: { expected: 'the amount alone, such as 12.50, without a currency', cure: PLAIN_NUMBER },
-  thousands: { expected: 'a price without a thousands separator, such as 1234.50', cure: PLAIN_NUMBER },
-  decimalComma: {
-    expected: 'a price with a decimal point, such as 12.50',
-    cure: 'Set the decimal separator to a point: for Excel in Windows under “Region”, “Additional settings”, or on a Mac under “Language & Region”, as for Numbers; in LibreOffice under “Tools”, “Options”, “Languages and Locales”; in Google Sheets under “File”, “Settings”, “Locale”. Then save the CSV again.',
-  },
-  exponent: { expected: 'a price with all of its digits, such as 1200', cure: PLAIN_NUMBER },
-  negative: { expected: 'a price of 0 or more', cure: 'Enter the price, or delete the line.' },
-  percent: {
-    expected: 'an amount in dollars, such as 12.50, not a percentage',
-    cure: 'Enter the amount in dollars.',
-  },
-  decimals: {
-    expected: 'a price with at most four digits after the point, such as 12.50',
-    cure: 'Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers, or to two digits in a script. Then save the CSV again.',
-  },
-  tooHigh: {
-    expected: 'a price with at most nine digits before the point',
-    cure: 'Check whether this column is the price.',
-  },
-  noNumber: {
-    expected: 'a price, such as 12.50: digits, and optionally a point and up to four more',
-    cure: 'Enter the price, or delete the line.',
-  },
-  noCode: { expected: 'a code', cure: 'Enter the code of the item, or delete the line.' },
-  longCode: { expected: 'a code of at most 100 characters', cure: 'Check whether this column is the code.' },
-  doubledCode: {
-    expected: 'each code only once, regardless of capitals',
-    cure: 'Delete one of the lines, or give the items different codes.',
-  },
-  encoding: {
-    expected: 'text in UTF-8',
-    cure: 'Some characters are lost (�). Save the CSV again as UTF-8: in Excel as “CSV UTF-8”; in LibreOffice with the character set “Unicode (UTF-8)”; in Numbers with the text encoding “Unicode (UTF-8)”. If � is in the spreadsheet itself, enter the character again.',
-  },
-  invisible: {
-    expected: 'text without line breaks and invisible characters',
-    cure: 'Enter the text again, or use =CLEAN(A2) in Excel, LibreOffice, Google Sheets and Numbers.',
-  },
-  formula: { expected: 'a value, not a formula', cure: FIX_FORMULA },
-  spreadsheetError: { expected: 'a value, not an error of a spreadsheet', cure: FIX_FORMULA },
-  shortened: { expected: 'all digits: a spreadsheet has shortened a long number', cure: AS_TEXT },
-  quoteOpen: {
-    expected: 'a quote at the end of the text, in the same line',
-    cure: 'A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
-  },
-  textAfterQuote: {
-    expected: 'the end of the text after its closing quote',
-    cure: 'Double the quotes within a text that begins with a quote, as in "2"" nail".',
-  },
-  surplus: {
-    expected: 'no more cells than there are column names',
-    cure: 'Put a text that contains the separator into quotes, as in "Nail, galvanised", and write a price with a point and without a thousands separator.',
-  },
-  unnamed: {
-    expected: 'an empty cell, because its column has no name',
-    cure: 'Name the column in the first line, or delete it. pandas writes no such column with index=False.',
-  },
-  doubledColumn: {
-    expected: 'each column only once',
-    cure: "Delete the column that you don't want to send.",
-  },
-  missingColumn: {
-    expected: 'a column with this name',
-    cure: `The first line names the columns: ${TEMPLATE}.`,
-  },
-} satisfies Record<string, Expectation>
-
-/** `suggestion`: the column that may be meant; `others`: the columns that the file doesn't have. */
-export const unknownColumn = (suggestion: string | undefined, others: readonly string[]): Expectation => ({
-  expected: suggestion
-    ? `a column of the template: rename it to ${suggestion} if you mean that column, or delete it`
-    : others.length > 0
-      ? `a column of the template: rename it to ${new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(others)} if you mean that column, or delete it`
-      : 'a column of the template: delete it',
-  cure: `The columns of the template are ${TEMPLATE}.`,
-})
-
 export const texts = {
+  /** The possible problems of a line. */
+  expectations: {
+    noPrice: { expected: 'a price, such as 12.50', cure: 'Enter the price, or delete the line.' },
+    currency: { expected: 'the amount alone, such as 12.50, without a currency', cure: PLAIN_NUMBER },
+    thousands: { expected: 'a price without a thousands separator, such as 1234.50', cure: PLAIN_NUMBER },
+    decimalComma: {
+      expected: 'a price with a decimal point, such as 12.50',
+      cure: 'Set the decimal separator to a point: for Excel in Windows under “Region”, “Additional settings”, or on a Mac under “Language & Region”, as for Numbers; in LibreOffice under “Tools”, “Options”, “Languages and Locales”; in Google Sheets under “File”, “Settings”, “Locale”. Then save the CSV again.',
+    },
+    exponent: { expected: 'a price with all of its digits, such as 1200', cure: PLAIN_NUMBER },
+    negative: { expected: 'a price of 0 or more', cure: 'Enter the price, or delete the line.' },
+    percent: {
+      expected: 'an amount in dollars, such as 12.50, not a percentage',
+      cure: 'Enter the amount in dollars.',
+    },
+    decimals: {
+      expected: 'a price with at most four digits after the point, such as 12.50',
+      cure: 'Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers, or to two digits in a script. Then save the CSV again.',
+    },
+    tooHigh: {
+      expected: 'a price with at most nine digits before the point',
+      cure: 'Check whether this column is the price.',
+    },
+    noNumber: {
+      expected: 'a price, such as 12.50: digits, and optionally a point and up to four more',
+      cure: 'Enter the price, or delete the line.',
+    },
+    noCode: { expected: 'a code', cure: 'Enter the code of the item, or delete the line.' },
+    longCode: {
+      expected: 'a code of at most 100 characters',
+      cure: 'Check whether this column is the code.',
+    },
+    doubledCode: {
+      expected: 'each code only once, regardless of capitals',
+      cure: 'Delete one of the lines, or give the items different codes.',
+    },
+    encoding: {
+      expected: 'text in UTF-8',
+      cure: 'Some characters are lost (�). Save the CSV again as UTF-8: in Excel as “CSV UTF-8”; in LibreOffice with the character set “Unicode (UTF-8)”; in Numbers with the text encoding “Unicode (UTF-8)”. If � is in the spreadsheet itself, enter the character again.',
+    },
+    invisible: {
+      expected: 'text without line breaks and invisible characters',
+      cure: 'Enter the text again, or use =CLEAN(A2) in Excel, LibreOffice, Google Sheets and Numbers.',
+    },
+    formula: { expected: 'a value, not a formula', cure: FIX_FORMULA },
+    spreadsheetError: { expected: 'a value, not an error of a spreadsheet', cure: FIX_FORMULA },
+    shortened: { expected: 'all digits: a spreadsheet has shortened a long number', cure: AS_TEXT },
+    quoteOpen: {
+      expected: 'a quote at the end of the text, in the same line',
+      cure: 'A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
+    },
+    textAfterQuote: {
+      expected: 'the end of the text after its closing quote',
+      cure: 'Double the quotes within a text that begins with a quote, as in "2"" nail".',
+    },
+    surplus: {
+      expected: 'no more cells than there are column names',
+      cure: 'Put a text that contains the separator into quotes, as in "Nail, galvanised", and write a price with a point and without a thousands separator.',
+    },
+    unnamed: {
+      expected: 'an empty cell, because its column has no name',
+      cure: 'Name the column in the first line, or delete it. pandas writes no such column with index=False.',
+    },
+    doubledColumn: {
+      expected: 'each column only once',
+      cure: "Delete the column that you don't want to send.",
+    },
+    missingColumn: {
+      expected: 'a column with this name',
+      cure: `The first line names the columns: ${TEMPLATE}.`,
+    },
+  } satisfies Record<string, Expectation>,
+
+  /** `suggestion`: the column that may be meant; `others`: the columns that the file doesn't have. */
+  unknownColumn: (suggestion: string | undefined, others: readonly string[]): Expectation => ({
+    expected: suggestion
+      ? `a column of the template: rename it to ${suggestion} if you mean that column, or delete it`
+      : others.length > 0
+        ? `a column of the template: rename it to ${new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(others)} if you mean that column, or delete it`
+        : 'a column of the template: delete it',
+    cure: `The columns of the template are ${TEMPLATE}.`,
+  }),
+
   column: (number: number) => `column ${number}`,
   /** A cell, with the place of its duplicate. */
   also: (found: string, place: string) => `${found} (also in ${place})`,

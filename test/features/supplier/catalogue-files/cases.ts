@@ -1,8 +1,6 @@
-/**
- * Small files as programs write them: those that are right, with the values of their items, and those that are wrong, with each problem as a
- * person reads it, the first one of each kind with its count and how to set it right.
- */
-import { encode } from './support.ts'
+/** Small files as programs write them: right ones with the values of their items, and wrong ones with each of their problems. */
+import { texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
+import { encode, type Mistake } from './support.ts'
 
 /** Returns a row of the table for `test.each`. */
 const file = <Outcome>(name: string, bytes: string | Buffer, ...outcome: Outcome[]) =>
@@ -36,7 +34,6 @@ export const RIGHT = [
     1.5,
     '2" nail',
   ]),
-  file('LibreOffice, with tabs', 'code\tprice\tname\nA1\t1\tBolt, galv; M10\n', ['A1', 1, 'Bolt, galv; M10']),
   file(
     'Google Sheets, comma-separated',
     'code,price,name\r\nA1,1,"Bolt, M10"\r\nA2,3,',
@@ -50,15 +47,7 @@ export const RIGHT = [
     ['A2', 3],
   ),
   file('Numbers', 'code;price;name\r\nA1;1.50;"2"" nail; bright"', ['A1', 1.5, '2" nail; bright']),
-  file(
-    'csv of Python',
-    'code,price,name\r\nA1,1.5,"Bolt, M10"\r\nA2,3.0,"2"" nail"\r\n',
-    ['A1', 1.5, 'Bolt, M10'],
-    ['A2', 3, '2" nail'],
-  ),
-  file('pandas, with index=False', 'code,price,name\nA1,1.5,\n', ['A1', 1.5]),
   file('Export-Csv of PowerShell', '\ufeff"code","price"\r\n"A1","1.50"\r\n', ['A1', 1.5]),
-  file('Out-File of PowerShell 5', encode('code,price\r\nA1,1.50\r\n', 'utf-16le'), ['A1', 1.5]),
   file('Java, UTF-16', encode('code,price,name\nA1,1,Größe\n', 'utf-16be'), ['A1', 1, 'Größe']),
   file('texts that a script joins', 'code,price,name\nA1,1,90x45 2" nail', ['A1', 1, '90x45 2" nail']),
   file('blanks around the cells', ' code , price ,name\n A1 ,\u00a01\u00a0, x \n', ['A1', 1, 'x']),
@@ -77,24 +66,14 @@ export const RIGHT = [
   file(
     'all forms of a price',
     'code,price\nA,0\nB,0.05\nC,12\nD,12.5\nE,12.5000\nF,999999999.9999\nG,007.10',
-    ['A', 0],
-    ['B', 0.05],
-    ['C', 12],
-    ['D', 12.5],
-    ['E', 12.5],
-    ['F', 999999999.9999],
-    ['G', 7.1],
+    ...Object.entries({ A: 0, B: 0.05, C: 12, D: 12.5, E: 12.5, F: 999999999.9999, G: 7.1 }),
   ),
   file(
-    'codes with digits and signs',
-    'code,price\n007,1\n#12/A,2\n2E10,3\n+61,4\n-1,5\nA B,6\n9312345678901,7\n',
-    ['007', 1],
-    ['#12/A', 2],
-    ['2E10', 3],
-    ['+61', 4],
-    ['-1', 5],
-    ['A B', 6],
-    ['9312345678901', 7],
+    'codes of all kinds',
+    `code,price\n007,1\n#12/A,2\n2E10,3\n+61,4\n-1,5\nA B,6\n9312345678901,7\nTotal,8\n${'x'.repeat(100)},9\n`,
+    ...['007', '#12/A', '2E10', '+61', '-1', 'A B', '9312345678901', 'Total', 'x'.repeat(100)].map(
+      (code, at) => [code, at + 1],
+    ),
   ),
   file(
     'letters of all kinds',
@@ -102,300 +81,242 @@ export const RIGHT = [
     ['Ä1', 1, 'Größe ½ ≤ 2'],
     ['A’2', 2, '木材 🪵'],
   ),
-  file('a line that sums up', 'code,price\nTotal,1\n', ['Total', 1]),
-  file('a code of 100 characters', `code,price\n${'x'.repeat(100)},1\n`, ['x'.repeat(100), 1]),
 ]
 
+const { refused, unknownColumn } = texts
+const ALL = ['code', 'price', 'name', 'description', 'unit', 'category'] as const
+const TEXTS = ALL.slice(2)
+
 export const WRONG = [
-  file(
+  file<Mistake>(
     'Excel, prices in the format “Currency”',
     'code,price\r\nA1,$12.50\r\nA2,"$1,234.50"\r\nA3, $-   \r\n',
-    'Line 2, price: expected the amount alone, such as 12.50, without a currency; found “$12.50”. 3x: Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.',
-    'Line 3, price: expected the amount alone, such as 12.50, without a currency; found “$1,234.50”.',
-    'Line 4, price: expected the amount alone, such as 12.50, without a currency; found “$-”.',
+    [2, 'price', 'currency', '$12.50'],
+    [3, 'price', 'currency', '$1,234.50'],
+    [4, 'price', 'currency', '$-'],
   ),
-  file(
+  file<Mistake>(
     'Excel, prices with thousands',
     'code,price\r\nA1,"1,234.50"\r\nA2,"12,345"\r\n',
-    'Line 2, price: expected a price without a thousands separator, such as 1234.50; found “1,234.50”. 2x: Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.',
-    'Line 3, price: expected a price without a thousands separator, such as 1234.50; found “12,345”.',
+    [2, 'price', 'thousands', '1,234.50'],
+    [3, 'price', 'thousands', '12,345'],
   ),
-  file(
+  file<Mistake>(
     'Excel, decimal commas',
     '\ufeffcode;price\r\nA1;12,50\r\nA2;1.234,50\r\nA3;3\r\n',
-    'Line 2, price: expected a price with a decimal point, such as 12.50; found “12,50”. 2x: Set the decimal separator to a point: for Excel in Windows under “Region”, “Additional settings”, or on a Mac under “Language & Region”, as for Numbers; in LibreOffice under “Tools”, “Options”, “Languages and Locales”; in Google Sheets under “File”, “Settings”, “Locale”. Then save the CSV again.',
-    'Line 3, price: expected a price with a decimal point, such as 12.50; found “1.234,50”.',
+    [2, 'price', 'decimalComma', '12,50'],
+    [3, 'price', 'decimalComma', '1.234,50'],
   ),
-  file(
-    'Excel, a long number as the code',
-    'code,price\r\n9.31E+12,12.50\r\n',
-    'Line 2, code: expected all digits: a spreadsheet has shortened a long number; found “9.31E+12”. 1x: Set the format of the column to text before you enter or import the values: “Text” in Excel, LibreOffice and Numbers, “Plain text” in Google Sheets. Then enter the lost digits again.',
+  file<Mistake>('Excel, a long number as the code', 'code,price\r\n9.31E+12,12.50\r\n', [
+    2,
+    'code',
+    'shortened',
+    '9.31E+12',
+  ]),
+  file<Mistake>(
+    'Excel and LibreOffice, formulas that failed',
+    'code,price,name\r\nA1,#N/A,#REF!\r\n#NAME?,1,########\r\nA3,Err:502,\r\n',
+    [2, 'price', 'spreadsheetError', '#N/A'],
+    [2, 'name', 'spreadsheetError', '#REF!'],
+    [3, 'code', 'spreadsheetError', '#NAME?'],
+    [3, 'name', 'spreadsheetError', '########'],
+    [4, 'price', 'spreadsheetError', 'Err:502'],
   ),
-  file(
-    'Excel, formulas that failed',
-    'code,price,name\r\nA1,#N/A,#REF!\r\n#NAME?,1,########\r\n',
-    'Line 2, price: expected a value, not an error of a spreadsheet; found “#N/A”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    'Line 2, name: expected a value, not an error of a spreadsheet; found “#REF!”. 2x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    'Line 3, code: expected a value, not an error of a spreadsheet; found “#NAME?”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    'Line 3, name: expected a value, not an error of a spreadsheet; found “########”.',
-  ),
-  file(
+  file<Mistake>(
     'Excel, “CSV (Comma delimited)” with letters beyond ASCII',
     Buffer.from('code,price,name\r\nA1,1,Gr\xf6\xdfe\r\nA\xbd,2,\r\n', 'latin1'),
-    'Line 2, name: expected text in UTF-8; found “Gr��e”. 1x: Some characters are lost (�). Save the CSV again as UTF-8: in Excel as “CSV UTF-8”; in LibreOffice with the character set “Unicode (UTF-8)”; in Numbers with the text encoding “Unicode (UTF-8)”. If � is in the spreadsheet itself, enter the character again.',
-    'Line 3, code: expected text in UTF-8; found “A�”. 1x: Some characters are lost (�). Save the CSV again as UTF-8: in Excel as “CSV UTF-8”; in LibreOffice with the character set “Unicode (UTF-8)”; in Numbers with the text encoding “Unicode (UTF-8)”. If � is in the spreadsheet itself, enter the character again.',
+    [2, 'name', 'encoding', 'Gr��e'],
+    [3, 'code', 'encoding', 'A�'],
   ),
-  file(
+  file<Mistake>(
     'Excel, a text with a line break',
     'code,name,price\r\nA1,"Decking\n90 mm",12.50\r\n',
-    'Line 2, name: expected a quote at the end of the text, in the same line; found “"Decking”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
-    'Line 3, price: expected a price, such as 12.50; found an empty cell. 1x: Enter the price, or delete the line.',
+    [2, 'name', 'quoteOpen', '"Decking'],
+    [3, 'price', 'noPrice', ''],
   ),
-  file(
+  file<Mistake>(
     'Excel, its line that names the separator',
     'sep=;\r\ncode;price\r\nA1;12.50\r\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “sep=;”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    refused.noHeader('sep=;'),
   ),
-  file(
+  file<Mistake>(
     'Excel, a title above the names',
     'Price list July,,\r\n,,\r\ncode,price,name\r\nA1,12.50,x\r\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “Price list July,,”. Delete everything above the names, or add them; save a file of another format as CSV.',
+    refused.noHeader('Price list July,,'),
   ),
-  file(
-    'Excel, a workbook',
-    'PK\x03\x04\x14\x00\x06\x00',
-    "This file isn't text in UTF-8, but a workbook, an archive, a picture or something else. To save a spreadsheet as CSV, choose “Save as” and “CSV UTF-8” in Excel, “Save as” and “Text CSV” in LibreOffice, “Download” and “Comma-separated values” in Google Sheets, “Export to” and “CSV” in Numbers.",
-  ),
-  file(
-    'Excel, a web page with the ending .xls',
-    '<html><table><tr><td>code</td></tr></table></html>',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “<html><table><tr><td>code</td></tr></ta…”. Delete everything above the names, or add them; save a file of another format as CSV.',
-  ),
-  file(
+  file<Mistake>('Excel, a workbook', 'PK\x03\x04\x14\x00\x06\x00', refused.binary),
+  file<Mistake>(
     'Excel, percentages',
     'code,price\r\nA1,10%\r\nA2,12.5 %\r\n',
-    'Line 2, price: expected an amount in dollars, such as 12.50, not a percentage; found “10%”. 2x: Enter the amount in dollars.',
-    'Line 3, price: expected an amount in dollars, such as 12.50, not a percentage; found “12.5 %”.',
+    [2, 'price', 'percent', '10%'],
+    [3, 'price', 'percent', '12.5 %'],
   ),
-  file(
+  file<Mistake>(
     'Excel, results of formulas with all of their digits',
     'code,price\r\nA1,926.6400000000001\r\nA2,1234567890\r\n',
-    'Line 2, price: expected a price with at most four digits after the point, such as 12.50; found “926.6400000000001”. 1x: Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers, or to two digits in a script. Then save the CSV again.',
-    'Line 3, price: expected a price with at most nine digits before the point; found “1234567890”. 1x: Check whether this column is the price.',
+    [2, 'price', 'decimals', '926.6400000000001'],
+    [3, 'price', 'tooHigh', '1234567890'],
   ),
-  file(
-    'LibreOffice, formulas that failed',
-    'code,price\nA1,Err:502\nA2,#VALUE!\n',
-    'Line 2, price: expected a value, not an error of a spreadsheet; found “Err:502”. 2x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    'Line 3, price: expected a value, not an error of a spreadsheet; found “#VALUE!”.',
-  ),
-  file(
+  file<Mistake>(
     'LibreOffice, formulas instead of their values',
-    'code,price,name\nA1,=B1*1.1,=A2\n',
-    'Line 2, price: expected a value, not a formula; found “=B1*1.1”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    'Line 2, name: expected a value, not a formula; found “=A2”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
+    'code,price,name\nA1,=B1*1.1,=A2\n="00123",1,\n',
+    [2, 'price', 'formula', '=B1*1.1'],
+    [2, 'name', 'formula', '=A2'],
+    [3, 'code', 'formula', '="00123"'],
   ),
-  file(
+  file<Mistake>(
     'LibreOffice, negative prices',
     'code,price\nA1,-5\nA2,−5.00\nA3,5-\nA4,-$5\n',
-    'Line 2, price: expected a price of 0 or more; found “-5”. 4x: Enter the price, or delete the line.',
-    'Line 3, price: expected a price of 0 or more; found “−5.00”.',
-    'Line 4, price: expected a price of 0 or more; found “5-”.',
-    'Line 5, price: expected a price of 0 or more; found “-$5”.',
+    [2, 'price', 'negative', '-5'],
+    [3, 'price', 'negative', '−5.00'],
+    [4, 'price', 'negative', '5-'],
+    [5, 'price', 'negative', '-$5'],
   ),
-  file(
+  file<Mistake>(
     'LibreOffice, thousands of Switzerland and France',
     "code;price\nA1;1'234.50\nA2;1’234.50\nA3;1 234.50\nA4;1\u202f234,50\n",
-    "Line 2, price: expected a price without a thousands separator, such as 1234.50; found “1'234.50”. 3x: Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.",
-    'Line 3, price: expected a price without a thousands separator, such as 1234.50; found “1’234.50”.',
-    'Line 4, price: expected a price without a thousands separator, such as 1234.50; found “1 234.50”.',
-    'Line 5, price: expected a price with a decimal point, such as 12.50; found “1 234,50”. 1x: Set the decimal separator to a point: for Excel in Windows under “Region”, “Additional settings”, or on a Mac under “Language & Region”, as for Numbers; in LibreOffice under “Tools”, “Options”, “Languages and Locales”; in Google Sheets under “File”, “Settings”, “Locale”. Then save the CSV again.',
+    [2, 'price', 'thousands', "1'234.50"],
+    [3, 'price', 'thousands', '1’234.50'],
+    [4, 'price', 'thousands', '1 234.50'],
+    [5, 'price', 'decimalComma', '1\u202f234,50'],
   ),
-  file(
+  file<Mistake>(
     'Google Sheets, empty cells',
     'code,price,name\r\nA1,,Decking\r\n,12.50,Bolt\r\n',
-    'Line 2, price: expected a price, such as 12.50; found an empty cell. 1x: Enter the price, or delete the line.',
-    'Line 3, code: expected a code; found an empty cell. 1x: Enter the code of the item, or delete the line.',
+    [2, 'price', 'noPrice', ''],
+    [3, 'code', 'noCode', ''],
   ),
-  file(
-    'Numbers, prices in euros',
-    'code;price\r\nA1;12,50 €\r\n',
-    'Line 2, price: expected the amount alone, such as 12.50, without a currency; found “12,50 €”. 1x: Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.',
-  ),
-  file(
+  file<Mistake>('Numbers, prices in euros', 'code;price\r\nA1;12,50 €\r\n', [
+    2,
+    'price',
+    'currency',
+    '12,50 €',
+  ]),
+  file<Mistake>(
     'a price on request',
     'code,price\nA1,POA\nA2,12.50 each\nA3,.50\n',
-    'Line 2, price: expected a price, such as 12.50: digits, and optionally a point and up to four more; found “POA”. 3x: Enter the price, or delete the line.',
-    'Line 3, price: expected a price, such as 12.50: digits, and optionally a point and up to four more; found “12.50 each”.',
-    'Line 4, price: expected a price, such as 12.50: digits, and optionally a point and up to four more; found “.50”.',
+    [2, 'price', 'noNumber', 'POA'],
+    [3, 'price', 'noNumber', '12.50 each'],
+    [4, 'price', 'noNumber', '.50'],
   ),
-  file(
+  file<Mistake>(
     'floats of scripts',
     'code,price\nA1,1.2E+3\nA2,1e-05\nA3,1e21\n',
-    'Line 2, price: expected a price with all of its digits, such as 1200; found “1.2E+3”. 3x: Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.',
-    'Line 3, price: expected a price with all of its digits, such as 1200; found “1e-05”.',
-    'Line 4, price: expected a price with all of its digits, such as 1200; found “1e21”.',
+    [2, 'price', 'exponent', '1.2E+3'],
+    [3, 'price', 'exponent', '1e-05'],
+    [4, 'price', 'exponent', '1e21'],
   ),
-  file(
-    'a thousands separator without quotes',
-    'code,price\nA1,1,234.50\n',
-    'Line 2, column 3: expected no more cells than there are column names; found “234.50”. 1x: Put a text that contains the separator into quotes, as in "Nail, galvanised", and write a price with a point and without a thousands separator.',
+  file<Mistake>(
+    'commas in a text and in a price without quotes',
+    'code,name,price\nA1,Nail, galvanised,12.50\nA2,Bolt,1,234.50\n',
+    [2, texts.column(4), 'surplus', '12.50'],
+    [3, texts.column(4), 'surplus', '234.50'],
   ),
-  file(
-    'a comma in a text without quotes',
-    'code,name,price\nA1,Nail, galvanised,12.50\n',
-    'Line 2, column 4: expected no more cells than there are column names; found “12.50”. 1x: Put a text that contains the separator into quotes, as in "Nail, galvanised", and write a price with a point and without a thousands separator.',
-  ),
-  file(
+  file<Mistake>(
     'a quote that is never closed',
     'code,name,price\nA1,"2 inch,12.50\nA2,Bolt,3\n"A3,Nail,4\n',
-    'Line 2, name: expected a quote at the end of the text, in the same line; found “"2 inch,12.50”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
-    'Line 4, code: expected a quote at the end of the text, in the same line; found “"A3,Nail,4”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
+    [2, 'name', 'quoteOpen', '"2 inch,12.50'],
+    [4, 'code', 'quoteOpen', '"A3,Nail,4'],
   ),
-  file(
+  file<Mistake>(
     'quotes within quotes that aren’t doubled',
     'code,name,price\nA1,"2" nail",12.50\nA2,"2\\" nail",3\n',
-    'Line 2, name: expected the end of the text after its closing quote; found “"2" nail"”. 2x: Double the quotes within a text that begins with a quote, as in "2"" nail".',
-    'Line 3, name: expected the end of the text after its closing quote; found “"2\\" nail"”.',
+    [2, 'name', 'textAfterQuote', '"2" nail"'],
+    [3, 'name', 'textAfterQuote', '"2\\" nail"'],
   ),
-  file(
-    'codes in quotes as a formula',
-    'code,price\n="00123",12.50\n',
-    'Line 2, code: expected a value, not a formula; found “="00123"”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-  ),
-  file(
+  file<Mistake>(
     'the same code twice',
     'code,price\nA1,1\nB1,2\na1,3\nA1,4\n',
-    'Line 4, code: expected each code only once, regardless of capitals; found “a1 (also in line 2)”. 2x: Delete one of the lines, or give the items different codes.',
-    'Line 5, code: expected each code only once, regardless of capitals; found “A1 (also in line 2)”.',
+    [4, 'code', 'doubledCode', texts.also('a1', texts.line(2))],
+    [5, 'code', 'doubledCode', texts.also('A1', texts.line(2))],
   ),
-  file(
-    'a code of 101 characters',
-    `code,price\n${'x'.repeat(101)},1\n`,
-    'Line 2, code: expected a code of at most 100 characters; found “xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…”. 1x: Check whether this column is the code.',
-  ),
-  file(
-    'an invisible character in a code',
-    'code,price,name\nA1\u200b,1,x\nA2,2,Famil\u00ady\n',
-    'Line 2, code: expected text without line breaks and invisible characters; found “A1‹U+200B›”. 1x: Enter the text again, or use =CLEAN(A2) in Excel, LibreOffice, Google Sheets and Numbers.',
-  ),
-  file(
+  file<Mistake>('a code of 101 characters', `code,price\n${'x'.repeat(101)},1\n`, [
+    2,
+    'code',
+    'longCode',
+    `${'x'.repeat(39)}…`,
+  ]),
+  file<Mistake>('an invisible character in a code', 'code,price,name\nA1\u200b,1,x\nA2,2,Famil\u00ady\n', [
+    2,
+    'code',
+    'invisible',
+    `A1${texts.invisible('200B')}`,
+  ]),
+  file<Mistake>(
     'control characters',
     'code,price,name\nA1,1,"a\tb"\nA\x072,2,\nA3,3,a\u2028b\n',
-    'Line 2, name: expected text without line breaks and invisible characters; found “a‹U+0009›b”. 2x: Enter the text again, or use =CLEAN(A2) in Excel, LibreOffice, Google Sheets and Numbers.',
-    'Line 3, code: expected text without line breaks and invisible characters; found “A‹U+0007›2”. 1x: Enter the text again, or use =CLEAN(A2) in Excel, LibreOffice, Google Sheets and Numbers.',
-    'Line 4, name: expected text without line breaks and invisible characters; found “a‹U+2028›b”.',
+    [2, 'name', 'invisible', `a${texts.invisible('0009')}b`],
+    [3, 'code', 'invisible', `A${texts.invisible('0007')}2`],
+    [4, 'name', 'invisible', `a${texts.invisible('2028')}b`],
   ),
-  file(
-    'a character cut in two',
-    Buffer.from('code,price,name\nA1,1,½').subarray(0, -1),
-    'Line 2, name: expected text in UTF-8; found “�”. 1x: Some characters are lost (�). Save the CSV again as UTF-8: in Excel as “CSV UTF-8”; in LibreOffice with the character set “Unicode (UTF-8)”; in Numbers with the text encoding “Unicode (UTF-8)”. If � is in the spreadsheet itself, enter the character again.',
-  ),
-  file(
+  file<Mistake>('a character cut in two', Buffer.from('code,price,name\nA1,1,½').subarray(0, -1), [
+    2,
+    'name',
+    'encoding',
+    '�',
+  ]),
+  file<Mistake>(
     'UTF-16 without a byte order mark',
     Buffer.from('code,price\nA1,1\n', 'utf16le'),
-    "This file isn't text in UTF-8, but a workbook, an archive, a picture or something else. To save a spreadsheet as CSV, choose “Save as” and “CSV UTF-8” in Excel, “Save as” and “Text CSV” in LibreOffice, “Download” and “Comma-separated values” in Google Sheets, “Export to” and “CSV” in Numbers.",
+    refused.binary,
   ),
-  file(
+  file<Mistake>(
     'pandas, with its index',
     ',code,price\n0,A1,12.5\n1,A2,3.0\n',
-    'Line 2, column 1: expected an empty cell, because its column has no name; found “0”. 2x: Name the column in the first line, or delete it. pandas writes no such column with index=False.',
-    'Line 3, column 1: expected an empty cell, because its column has no name; found “1”.',
+    [2, texts.column(1), 'unnamed', '0'],
+    [3, texts.column(1), 'unnamed', '1'],
   ),
-  file(
+  file<Mistake>(
     'other names',
     'Item Code,Unit of measure,Descripton,RRP\nA1,m,Decking,12.50\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “Item Code,Unit of measure,Descripton,RRP”. Delete everything above the names, or add them; save a file of another format as CSV.',
-    'Line 1, column 1: expected a column of the template: rename it to code if you mean that column, or delete it; found “Item Code”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, column 2: expected a column of the template: rename it to unit if you mean that column, or delete it; found “Unit of measure”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, column 3: expected a column of the template: rename it to description if you mean that column, or delete it; found “Descripton”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, column 4: expected a column of the template: rename it to price if you mean that column, or delete it; found “RRP”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, code: expected a column with this name; found “Item Code, Unit of measure, Descripton,…”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
-    'Line 1, price: expected a column with this name; found “Item Code, Unit of measure, Descripton,…”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
+    refused.noHeader('Item Code,Unit of measure,Descripton,RRP'),
+    [1, texts.column(1), unknownColumn('code', ALL), 'Item Code'],
+    [1, texts.column(2), unknownColumn('unit', ALL), 'Unit of measure'],
+    [1, texts.column(3), unknownColumn('description', ALL), 'Descripton'],
+    [1, texts.column(4), unknownColumn('price', ALL), 'RRP'],
+    [1, 'code', 'missingColumn', 'Item Code, Unit of measure, Descripton,…'],
+    [1, 'price', 'missingColumn', 'Item Code, Unit of measure, Descripton,…'],
   ),
-  file(
+  file<Mistake>(
     'names that the template doesn’t have',
     'code,price,Barcode,Brand\nA1,12.50,931,Acme\n',
-    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “Barcode”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, column 4: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “Brand”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
+    [1, texts.column(3), unknownColumn(undefined, TEXTS), 'Barcode'],
+    [1, texts.column(4), unknownColumn(undefined, TEXTS), 'Brand'],
   ),
-  file(
+  file<Mistake>(
     'a column twice',
     'Code,price,Price,code\nA1,1,2,A1\n',
-    "Line 1, column 3: expected each column only once; found “Price (also in column 2)”. 1x: Delete the column that you don't want to send.",
-    "Line 1, column 4: expected each column only once; found “code (also in column 1)”. 1x: Delete the column that you don't want to send.",
+    [1, texts.column(3), 'doubledColumn', texts.also('Price', texts.column(2))],
+    [1, texts.column(4), 'doubledColumn', texts.also('code', texts.column(1))],
   ),
-  file(
-    'no column of codes',
-    'name,price\nDecking,12.50\n',
-    'Line 1, code: expected a column with this name; found “name, price”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
-  ),
-  file(
+  file<Mistake>(
     'wrong names and wrong lines',
     'code,RRP,name\n,12.50,x\nA1,1,=x\nA1,2,\n',
-    'Line 1, column 2: expected a column of the template: rename it to price if you mean that column, or delete it; found “RRP”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, price: expected a column with this name; found “code, RRP, name”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
-    'Line 2, code: expected a code; found an empty cell. 1x: Enter the code of the item, or delete the line.',
-    'Line 3, name: expected a value, not a formula; found “=x”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
-    'Line 4, code: expected each code only once, regardless of capitals; found “A1 (also in line 3)”. 1x: Delete one of the lines, or give the items different codes.',
+    [1, texts.column(2), unknownColumn('price', ['price']), 'RRP'],
+    [1, 'price', 'missingColumn', 'code, RRP, name'],
+    [2, 'code', 'noCode', ''],
+    [3, 'name', 'formula', '=x'],
+    [4, 'code', 'doubledCode', texts.also('A1', texts.line(3))],
   ),
-  file(
+  file<Mistake>(
     'names with an open quote',
     'code,price,"name\nA1,12.50,x\n',
-    'Line 1, column 3: expected a quote at the end of the text, in the same line; found “"name”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
-    'Line 2, column 3: expected no more cells than there are column names; found “x”. 1x: Put a text that contains the separator into quotes, as in "Nail, galvanised", and write a price with a point and without a thousands separator.',
+    [1, texts.column(3), 'quoteOpen', '"name'],
+    [2, texts.column(3), 'surplus', 'x'],
   ),
-  file(
+  file<Mistake>(
     'an open quote below a long name',
     `code,price,${'n'.repeat(60)}\nA1,12.50,"x\n`,
-    'Line 1, column 3: expected a column of the template: rename it to name, description, unit or category if you mean that column, or delete it; found “nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 2, nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…: expected a quote at the end of the text, in the same line; found “"x”. 1x: A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
+    [1, texts.column(3), unknownColumn(undefined, TEXTS), `${'n'.repeat(39)}…`],
+    [2, `${'n'.repeat(39)}…`, 'quoteOpen', '"x'],
   ),
-  file(
-    'columns separated by pipes',
-    'code|price\nA1|12.50\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “code|price”. Delete everything above the names, or add them; save a file of another format as CSV.',
-  ),
-  file(
-    'no names',
-    'A1,12.50\nA2,3\n',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “A1,12.50”. Delete everything above the names, or add them; save a file of another format as CSV.',
-    'Line 1, column 1: expected a column of the template: rename it to price if you mean that column, or delete it; found “A1”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, column 2: expected a column of the template: rename it to price if you mean that column, or delete it; found “12.50”. 1x: The columns of the template are code and price, and optionally name, description, unit, category.',
-    'Line 1, code: expected a column with this name; found “A1, 12.50”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
-    'Line 1, price: expected a column with this name; found “A1, 12.50”. 1x: The first line names the columns: code and price, and optionally name, description, unit, category.',
-  ),
-  file(
+  file<Mistake>(
     'JSON',
     '[{"code": "A1", "price": 12.5}]',
-    'The first line must name the columns, separated by commas, semicolons or tabs: code and price, and optionally name, description, unit, category. This file begins with “[{"code": "A1", "price": 12.5}]”. Delete everything above the names, or add them; save a file of another format as CSV.',
-    'Line 1, column 2: expected the end of the text after its closing quote; found “"price": 12.5}]”. 1x: Double the quotes within a text that begins with a quote, as in "2"" nail".',
+    refused.noHeader('[{"code": "A1", "price": 12.5}]'),
+    [1, texts.column(2), 'textAfterQuote', '"price": 12.5}]'],
   ),
-  file(
-    'a picture',
-    Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
-    "This file isn't text in UTF-8, but a workbook, an archive, a picture or something else. To save a spreadsheet as CSV, choose “Save as” and “CSV UTF-8” in Excel, “Save as” and “Text CSV” in LibreOffice, “Download” and “Comma-separated values” in Google Sheets, “Export to” and “CSV” in Numbers.",
-  ),
-  file('an empty file', '', 'This file is empty.'),
-  file('only a byte order mark', '\ufeff', 'This file is empty.'),
-  file(
-    '101 cells',
-    `code,price\nA1,1${','.repeat(99)}x\n`,
-    "Line 2 contains more than 100 cells. Delete the columns that the template doesn't have.",
-  ),
-  file(
-    'eleven dollar signs and one code twice',
-    `code,price\n${[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((at) => `A${at},$${at}\n`).join('')}a1,1\n`,
-    'Line 2, price: expected the amount alone, such as 12.50, without a currency; found “$1”. 11x: Set the format of the column to 0.00: in Excel, LibreOffice and Google Sheets as a custom number format; in Numbers as “Number” without a thousands separator. Then save the CSV again.',
-    'Line 3, price: expected the amount alone, such as 12.50, without a currency; found “$2”.',
-    'Line 4, price: expected the amount alone, such as 12.50, without a currency; found “$3”.',
-    'Line 5, price: expected the amount alone, such as 12.50, without a currency; found “$4”.',
-    'Line 6, price: expected the amount alone, such as 12.50, without a currency; found “$5”.',
-    'Line 7, price: expected the amount alone, such as 12.50, without a currency; found “$6”.',
-    'Line 8, price: expected the amount alone, such as 12.50, without a currency; found “$7”.',
-    'Line 9, price: expected the amount alone, such as 12.50, without a currency; found “$8”.',
-    'Line 10, price: expected the amount alone, such as 12.50, without a currency; found “$9”.',
-    'Line 11, price: expected the amount alone, such as 12.50, without a currency; found “$10”.',
-    'Line 13, code: expected each code only once, regardless of capitals; found “a1 (also in line 2)”. 1x: Delete one of the lines, or give the items different codes.',
-  ),
+  file<Mistake>('an empty file', '', refused.empty),
+  file<Mistake>('only a byte order mark', '\ufeff', refused.empty),
+  file<Mistake>('101 cells', `code,price\nA1,1${','.repeat(99)}x\n`, refused.manyCells(2)),
 ]

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { compare } from '../../../../src/features/supplier/catalogue-files/difference.ts'
 import { BOUNDS, COLUMNS, type Item, keyOf } from '../../../../src/features/supplier/catalogue-files/items.ts'
+import { texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
 import { tempDir } from '../../../support/env.ts'
-import { outcome, read } from './support.ts'
+import { outcome, problemsOf, read } from './support.ts'
 
 const ROOT = new URL('../../../../', import.meta.url)
 const PAGE = readFileSync(new URL('docs/supplier/catalogue-files.md', ROOT), 'utf8')
@@ -71,19 +72,17 @@ test('the sample of the next month has a rise, a new item and one that is gone, 
 })
 
 test('the sample with mistakes has five, each of another kind', async () => {
-  const result = await read(sample('with-mistakes'))
-  const { listed, kinds } = result.ok ? { listed: [], kinds: [] } : result.problems
-  expect(kinds.map(({ count }) => count)).toEqual([1, 1, 1, 1, 1])
-  expect(listed.map(({ column, found }) => [column, found])).toEqual([
-    ['price', '$14.20'],
-    ['price', '1,038.60'],
-    ['price', 'POA'],
-    ['code', '9.31E+12'],
-    ['code', 'SB-BT1012 (also in line 14)'],
+  const mistakes = problemsOf([
+    [3, 'price', 'currency', '$14.20'],
+    [5, 'price', 'thousands', '1,038.60'],
+    [9, 'price', 'noNumber', 'POA'],
+    [12, 'code', 'shortened', '9.31E+12'],
+    [15, 'code', 'doubledCode', texts.also('SB-BT1012', texts.line(14))],
   ])
+  expect(await outcome(sample('with-mistakes'))).toEqual(mistakes)
 })
 
 test('the template has the names of all columns and no items', async () => {
   expect(sample('template').toString()).toBe(`${COLUMNS.join(',')}\n`)
-  expect(await outcome(sample('template'))).toEqual([expect.stringContaining('contains no items')])
+  expect(await outcome(sample('template'))).toEqual(problemsOf([texts.refused.noItems]))
 })

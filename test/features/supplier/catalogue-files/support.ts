@@ -1,6 +1,8 @@
+import type { Fault } from '../../../../src/features/supplier/catalogue-files/cells.ts'
 import { COLUMNS } from '../../../../src/features/supplier/catalogue-files/items.ts'
+import type { FileProblems } from '../../../../src/features/supplier/catalogue-files/problems.ts'
 import { readTemplate } from '../../../../src/features/supplier/catalogue-files/template.ts'
-import { texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
+import { type Expectation, texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
 
 /** The bytes of a text in an encoding, with the byte order mark of UTF-16. */
 export function encode(text: string, encoding: 'utf-8' | 'utf-16le' | 'utf-16be'): Buffer {
@@ -25,21 +27,31 @@ export async function* arriving(
 export const read = (file: string | Uint8Array, sizes: readonly number[] = []) =>
   readTemplate(arriving(Buffer.from(file), sizes))
 
-/**
- * The items of a file, each as its values in the order of the template, or its problems as a person reads them, the first one of each
- * kind with its count and how to set it right.
- */
+/** The values of the items of a right file in the order of the template, or the problems of a wrong file. */
 export async function outcome(file: string | Uint8Array) {
   const result = await read(file)
-  if (result.ok) return result.items.map((item) => COLUMNS.flatMap((column) => item[column] ?? []))
-  const { listed, kinds } = result.problems
-  const rest = new Set(kinds)
-  return listed.map((problem) => {
-    const kind = [...rest].find(
-      ({ column, expected }) => column === problem.column && expected === problem.expected,
-    )
-    if (!kind?.cure) return texts.problem(problem)
-    rest.delete(kind)
-    return `${texts.problem(problem)} ${kind.count}x: ${kind.cure}`
+  if (!result.ok) return result.problems
+  return result.items.map((item) => COLUMNS.flatMap((column) => item[column] ?? []))
+}
+
+/** A problem of a file: the reason why all of it is refused, or a place with the expectation and the shown cell. */
+export type Mistake = string | [line: number, column: string, expectation: Fault | Expectation, found: string]
+
+/** The problems of a file with these mistakes. */
+export function problemsOf(mistakes: readonly Mistake[]): FileProblems {
+  const problems = mistakes.map((mistake) => {
+    if (typeof mistake === 'string') return { line: null, column: '', found: '', expected: mistake, cure: '' }
+    const [line, column, of, found] = mistake
+    return { line, column, found, ...(typeof of === 'string' ? texts.expectations[of] : of) }
   })
+  const refusedLast = problems.toSorted((a, b) => Number(a.line === null) - Number(b.line === null))
+  const kinds = Object.groupBy(refusedLast, ({ column, expected, cure }) =>
+    [column, expected, cure].join('\n'),
+  )
+  return {
+    listed: problems.map(({ cure: _, ...problem }) => problem),
+    kinds: Object.values(kinds).flatMap((kind = []) =>
+      kind.slice(0, 1).map(({ column, expected, cure }) => ({ column, expected, cure, count: kind.length })),
+    ),
+  }
 }

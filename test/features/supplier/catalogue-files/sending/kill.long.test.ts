@@ -1,6 +1,7 @@
 /** Real processes on real stores, killed and stopped while they send. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { texts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
 import { addressesOf } from '../../../../../src/sandbox/platform.ts'
 import { CLIENT, testEnv } from '../../../../support/env.ts'
 import { connected } from '../../../../support/flow.ts'
@@ -11,7 +12,7 @@ import { REDIS, withRedis } from '../../../../support/programs.ts'
 import { startRedis } from '../../../../support/redis.ts'
 import { startPlatform } from '../../first-party/support.ts'
 import { itemsNamed, printed, push, pushed } from './push-support.ts'
-import { FAST, fileOf, itemAt, itemsIn, openPages, SAM } from './support.ts'
+import { FAST, fileOf, itemAt, itemsIn, openPages, SAM, waitingFor } from './support.ts'
 
 const ITEMS = 20_000
 const EXPECTED = Array.from({ length: ITEMS }, (_, at) => itemAt(at, 3))
@@ -136,7 +137,7 @@ describe('push-catalogue', () => {
     onTestFinished(platform.close)
     const args = [platform.write(fileOf(ITEMS, 3)), ...to]
     const program = push(platform, args)
-    await printed(program, /Sending items/)
+    await printed(program, texts.sending.sending)
     await pause(Math.random() * 500)
     expect(await program.kill()).toBe('SIGKILL')
     // The lease of the killed one ends.
@@ -154,11 +155,11 @@ describe('push-catalogue', () => {
     expect(both.map(({ code }) => code)).toContain(0)
     await platform.fault('items', '429', undefined, 1)
     const first = push(platform, args)
-    await printed(first, /tries again automatically/)
+    await printed(first, waitingFor('busy'))
     const second = await pushed(platform, args)
     expect(second).toMatchObject({
       code: 1,
-      output: expect.stringContaining('Another import into this catalogue'),
+      output: expect.stringContaining(texts.errors.otherRunning),
     })
     await platform.fault('items', 'none')
     expect(await first.exited, first.output()).toBe(0)

@@ -1,8 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { texts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
 import { Records } from '../../../../../src/features/supplier/catalogue-files/records.ts'
+import { texts as fileTexts } from '../../../../../src/features/supplier/catalogue-files/texts.ts'
+import { webTexts } from '../../../../../src/web/feature-api.ts'
 import { fileForm } from '../../../../support/file-form.ts'
 import { connected } from '../../../../support/flow.ts'
-import { fileOf, itemAt, itemsIn, JSON_TYPE, type Pages, SAM, startPages } from './support.ts'
+import { expectInOrder, shown } from '../../../../support/pages.ts'
+import {
+  fileOf,
+  itemAt,
+  itemsIn,
+  JSON_TYPE,
+  type Pages,
+  quoting,
+  SAM,
+  startPages,
+  waitingFor,
+} from './support.ts'
 
 let pages: Pages
 let to: string
@@ -16,6 +30,7 @@ beforeEach(async () => {
   to = await pages.newCatalogue(`Catalogue ${++catalogues}`)
 })
 
+const { differs, errors, failures, sending, wrong } = texts
 const textOf = async () => (await pages.visitor.get(pages.urlOf(to))).text
 const itemsOfCatalogue = () => itemsIn(pages.app.platform, to)
 const uploads = async () => (await pages.app.calls()).filter(({ endpoint }) => endpoint === 'items').length
@@ -47,9 +62,8 @@ describe('a right file', () => {
   test('of the next month shows what differs from what the catalogue received', async () => {
     await sendAll('code,price,name\nA,10,Nail\nB,20,Bolt\nC,30,Nut\n')
     await pages.check(to, 'code,price,name\nA,10.50,Nail\nB,20,Bolt M8\nD,40,Screw\n')
-    expect(await textOf()).toMatch(
-      /<strong>1<\/strong> new[\s\S]*<strong>1<\/strong> higher[\s\S]*other texts[\s\S]*no longer in the file[\s\S]*\$10\.00[\s\S]*\$10\.50[\s\S]*\+5%/,
-    )
+    const { added, higher, otherTexts, gone } = differs.counts
+    expectInOrder(await textOf(), added, higher, otherTexts, gone, '$10.00', '$10.50', differs.percent(5))
   })
 
   test('that asks for a tick is not sent without it, by a page or a program', async () => {
@@ -58,7 +72,8 @@ describe('a right file', () => {
     const { code } = difference
     const byForm = await pages.visitor.post(`${pages.urlOf(to)}/send`, { form: { code } })
     expect(byForm.status).toBe(400)
-    expect(byForm.text).toMatch(/to double or more[\s\S]*name="confirm"[^>]*aria-invalid="true"/)
+    for (const ask of difference.asks) expect(byForm.text).toContain(shown(texts.question(ask)))
+    expect(byForm.text).toMatch(/name="confirm"[^>]*aria-invalid="true"/)
     expect((await pages.act(to, 'send', { code })).json()).toMatchObject({ status: 400, field: 'confirm' })
     expect(await pages.json(to)).toMatchObject({ state: 'ready' })
     await pages.visitor.post(`${pages.urlOf(to)}/send`, { form: { code, confirm: 'on' } })
@@ -69,7 +84,7 @@ describe('a right file', () => {
   test('waits on the page of its catalogue', async () => {
     await pages.check(to, fileOf(3))
     const page = await pages.visitor.get(pages.urlOf(to).replace(/\/import$/, ''))
-    expect(page.text).toMatch(/import">[\s\S]*prices\.csv[\s\S]*not sent yet/)
+    expectInOrder(page.text, 'prices.csv', texts.states.ready)
   })
 })
 
@@ -80,7 +95,7 @@ describe('Send', () => {
     const form = { code: old.difference.code, confirm: 'on' }
     const refused = await pages.visitor.post(`${pages.urlOf(to)}/send`, { form })
     expect(refused.status).toBe(409)
-    expect(refused.text).toMatch(/Nothing was sent or stopped[\s\S]*\$2\.00/)
+    expectInOrder(refused.text, errors.changed, '$2.00')
     expect((await itemsOfCatalogue()).size).toBe(0)
   })
 
@@ -104,7 +119,7 @@ describe('Send', () => {
     await pages.check(to, fileOf(3))
     await pages.app.fault('items', '429', undefined, 1)
     await pages.send(to)
-    await pages.says(to, /is busy/)
+    await pages.says(to, waitingFor('busy'))
     const colleague = await connected(pages.app, { ...SAM, name: 'alex' })
     expect(await pages.check(to, fileOf(2), colleague)).toMatchObject({ status: 409, code: 'conflict' })
     expect((await colleague.get(pages.urlOf(to), JSON_TYPE)).status).toBe(404)
@@ -128,11 +143,11 @@ describe('an import', () => {
     const { id } = await pages.check(to, fileOf(2_500))
     await pages.app.fault('items', '429', undefined, 1)
     await pages.send(to)
-    await pages.says(to, /is busy.*tries again automatically/)
+    await pages.says(to, waitingFor('busy'))
     await pages.app.fault('catalogues', '500')
     expect((await pages.act(to, 'stop', { id })).json()).toMatchObject({ state: 'stopping' })
     await pages.reaches(to, 'stopped')
-    expect(await textOf()).toMatch(/0 of 2,500 items sent[\s\S]*Resume/)
+    expectInOrder(await textOf(), sending.sent(0, 2_500), sending.resume)
     await pages.app.clear()
     expect((await pages.act(to, 'resume', { id })).status).toBe(202)
     expect(await pages.reaches(to, 'completed')).toMatchObject({ progress: { sent: 2_500 } })
@@ -144,12 +159,10 @@ describe('an import', () => {
     const { id } = await pages.check(to, fileOf(3))
     await pages.app.fault('items', '429', undefined, 1)
     await pages.send(to)
-    await pages.says(to, /is busy/)
+    await pages.says(to, waitingFor('busy'))
     const refused = await pages.visitor.post(`${pages.urlOf(to)}/stop`, { form: { id: old.id } })
     expect(refused.status).toBe(409)
-    expect(refused.text).toMatch(
-      new RegExp(`Nothing was sent or stopped[\\s\\S]*0 of 3 items sent[\\s\\S]*value="${id}"`),
-    )
+    expectInOrder(refused.text, errors.changed, sending.sent(0, 3), id)
     expect(await pages.json(to)).toMatchObject({ state: 'running' })
     await pages.act(to, 'stop', { id })
     await pages.reaches(to, 'stopped')
@@ -159,16 +172,17 @@ describe('an import', () => {
 
   test('that runs or has failed is a link on the card of its connection', async () => {
     const card = async () => (await pages.visitor.get(`${pages.app.url}/connections`)).text
+    const link = (hasFailed: boolean) => [`${to}/import`, texts.importOf('prices.csv', hasFailed)]
     await pages.check(to, fileOf(3))
     await pages.app.fault('items', '429', undefined, 1)
     await pages.send(to)
-    await pages.says(to, /is busy/)
-    expect(await card()).toMatch(new RegExp(`${to}/import"[^>]*>Import of prices.csv<`))
+    await pages.says(to, waitingFor('busy'))
+    expectInOrder(await card(), ...link(false))
     await pages.app.clear()
     await pages.app.fault('import', 'failed', 1)
-    const { problem } = await pages.reaches(to, 'failed')
-    expect(problem).toMatch(/could not complete .*stopped by an internal fault of the platform/)
-    expect(await card()).toMatch(new RegExp(`${to}/import"[^>]*>Import of prices.csv \\(failed\\)<`))
+    const problem = quoting(failures.notCompleted, 'stopped by an internal fault of the platform')
+    expect(await pages.reaches(to, 'failed')).toMatchObject({ problem })
+    expectInOrder(await card(), ...link(true))
     await sendAll(fileOf(3))
     expect(await card()).not.toContain(`${to}/import`)
   })
@@ -177,14 +191,14 @@ describe('an import', () => {
     await pages.check(to, fileOf(10))
     await pages.app.fault('items', '500', undefined, 1)
     await pages.send(to)
-    await pages.says(to, /an error/)
+    await pages.says(to, waitingFor('error'))
     await pages.app.sandbox('revoke')
     await pages.app.clear()
     const { services, config } = pages.app
     const records = new Records(services.store, config.platform.apiUrl)
-    await expect.poll(async () => (await records.find(to))?.problem).toContain('Reconnect')
+    await expect.poll(async () => (await records.find(to))?.problem).toBe(failures.revoked)
     await connected(pages.app, SAM)
-    expect(await textOf()).toContain('>Resume<')
+    expect(await textOf()).toContain(sending.resume)
   })
 
   test('tells its open page how far it is', async () => {
@@ -213,7 +227,9 @@ test('a file with errors sends nothing: the page names the line, the column, wha
   const content = 'code,price\nA,1\nB,$2\nA,3\n'
   const page = await pages.visitor.post(pages.urlOf(to), fileForm(content))
   expect(page.status).toBe(400)
-  expect(page.text).toMatch(/Nothing was sent[\s\S]*1 error in price[\s\S]*Errors: 2[\s\S]*3<\/th>[\s\S]*\$2/)
+  const kind = wrong.kind(1, 'price', fileTexts.expectations.currency.expected)
+  const title = webTexts.layout.error(wrong.title)
+  expectInOrder(page.text, title, wrong.lead('prices.csv'), kind, wrong.places(2, 2), '$2')
   const problem = await pages.check(to, content)
   expect(problem).toMatchObject({ status: 400, code: 'wrong_file' })
   expect(problem.listed.map(({ line, column }) => [line, column])).toEqual([

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { texts as importTexts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
+import { texts } from '../../../../../src/features/supplier/catalogue-files/texts.ts'
+import { format } from '../../../../../src/web/feature-api.ts'
 import { serve } from '../../../../support/ports.ts'
 import { command } from '../../../../support/process.ts'
 import type { Platform } from '../../first-party/support.ts'
@@ -59,7 +62,10 @@ describe('push-catalogue', () => {
     const before = await uploads()
     const { code, output } = await push([file('code,price\nA,$1.50\n'), ...SEEN])
     expect(code).toBe(1)
-    expect(output).toMatch(/1 error in .*price.*: expected the amount alone[\s\S]*Line 2, price: .*“\$1\.50”/)
+    const { expected, cure } = texts.expectations.currency
+    const kind = format.undirected(importTexts.wrong.kind(1, 'price', expected))
+    expect(output).toContain(`${kind} ${cure}`)
+    expect(output).toContain(texts.problem({ line: 2, column: 'price', found: '$1.50', expected }))
     expect(await uploads()).toBe(before)
   })
 
@@ -68,7 +74,9 @@ describe('push-catalogue', () => {
     const rise = 'code,price\nA,15\nB,12\n'
     const asked = await push([file(rise), ...SEEN])
     expect(asked.code, asked.output).toBe(2)
-    expect(asked.output).toContain('1 price changed to double or more: A from $1.50 to $15.00.')
+    const first = { code: 'A', before: 1.5, after: 15, percent: 900 }
+    const question = importTexts.question({ kind: 'doubled', count: 1, first })
+    expect(asked.output).toContain(format.undirected(question))
     const accept = ['--accept', codeIn(asked.output)]
     expect(await push([file(rise.replace('12', '13')), ...SEEN, ...accept])).toMatchObject({ code: 2 })
     expect(await uploads()).toBe(before)

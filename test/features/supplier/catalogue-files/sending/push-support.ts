@@ -20,8 +20,8 @@ export const pushedBare = ({ dir }: Platform, args: string[], env: Record<string
   command(SCRIPT, env, { args, cwd: dir })
 
 /** Resolves when the program has printed this. Throws if it ends before that. */
-export async function printed(program: Program, words: RegExp): Promise<void> {
-  const found = () => words.test(program.output())
+export async function printed(program: Program, words: string): Promise<void> {
+  const found = () => program.output().includes(words)
   await new Promise<void>((resolve, reject) => {
     const check = () => found() && resolve()
     program.child.stdout?.on('data', check)

@@ -1,7 +1,9 @@
 import { expect, vi } from 'vitest'
 import type { Difference } from '../../../../../src/features/supplier/catalogue-files/difference.ts'
 import type { Import } from '../../../../../src/features/supplier/catalogue-files/import.ts'
+import { texts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
 import type { FileProblems } from '../../../../../src/features/supplier/catalogue-files/problems.ts'
+import { webTexts } from '../../../../../src/web/feature-api.ts'
 import { type Running, startAll } from '../../../../support/app.ts'
 import { fileForm } from '../../../../support/file-form.ts'
 import { connected } from '../../../../support/flow.ts'
@@ -12,6 +14,21 @@ export const SAM = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@su
 export const JSON_TYPE = { accept: 'application/json' }
 /** The sandbox completes imports at once. */
 export const FAST = { 'catalogue-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 0 } } }
+
+/** What a running import says while the platform has this outage. */
+export const waitingFor = (outage: keyof typeof webTexts.outages) =>
+  texts.sending.waiting(webTexts.outages[outage].title)
+
+/** Matches a text of the app whose argument, words of the platform, has these in it. */
+export const quoting = (text: (said: string) => string, words: string) =>
+  expect.stringMatching(
+    new RegExp(
+      text('\0')
+        .split('\0')
+        .map(RegExp.escape)
+        .join(`.*${RegExp.escape(words)}.*`),
+    ),
+  )
 
 const SOON = { timeout: 60_000, interval: 50 }
 
@@ -80,8 +97,8 @@ export async function openPages(app: Pick<Running, 'url' | 'platform'>, visitor:
         return job
       }, SOON),
     /** Resolves when the import says this. */
-    says: (catalogueId: string, note: RegExp): Promise<void> =>
-      vi.waitFor(async () => expect((await json(catalogueId)).progress.note).toMatch(note), SOON),
+    says: (catalogueId: string, note: string): Promise<void> =>
+      vi.waitFor(async () => expect((await json(catalogueId)).progress.note).toBe(note), SOON),
   }
 }
 

@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { texts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
+import { format } from '../../../../../src/web/feature-api.ts'
 import { fileForm } from '../../../../support/file-form.ts'
 import { fileOf, JSON_TYPE, type Pages, startPages } from './support.ts'
 
@@ -67,7 +69,8 @@ describe('a check is refused', () => {
   test('on the page of the catalogue, beside the field, if no file was chosen', async () => {
     const page = await pages.visitor.post(pages.urlOf(to), fileForm('', ''))
     expect(page.status).toBe(400)
-    expect(page.text).toMatch(/id="catalogue-file"[\s\S]*catalogue-file-error[\s\S]*Choose a catalogue file/)
+    expect(page.text).toMatch(/id="catalogue-file"[^>]*catalogue-file-error/)
+    expect(page.text).toContain(format.capital(texts.rules.file))
   })
 
   test('while another file of the same user is read', async () => {
