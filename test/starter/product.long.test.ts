@@ -8,6 +8,7 @@ import { freePort } from '../support/ports.ts'
 import { answering, programOf, runProgram } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { openClone } from './clones.ts'
+import { reword } from './reword.ts'
 
 const NAME = "O'Brien & Söhne - Büro"
 let product: ReturnType<typeof openClone>
@@ -139,26 +140,8 @@ test('the tests that a generated feature brings fail for each mistake in it', as
   product.git('clean', '-fdq')
 })
 
-/** Gives a product words of its own: each of its texts is between other characters. */
-const REWORDED = `
-function reworded(text: unknown): unknown {
-  if (typeof text === 'string') return \`«\${text}»\`
-  if (typeof text === 'function') return (...args: unknown[]) => reworded(text(...args))
-  if (Array.isArray(text)) return text.map(reworded)
-  if (typeof text !== 'object' || text === null) return text
-  return Object.fromEntries(
-    Object.entries(text).map(([code, one]) => [code, code === 'language' ? one : reworded(one)]),
-  )
-}
-Object.assign(texts, reworded(texts))
-`
-const reword = (pattern: string) => {
-  for (const file of files(pattern).split('\n'))
-    writeFileSync(join(product.dir, file), product.read(file) + REWORDED)
-}
-
 test('a product with words of its own passes the tests of its features', async () => {
-  reword('src/**/texts.ts')
+  reword(product, 'src/**/texts.ts')
   await product.runTests('test/features/')
   product.git('checkout', '-q', '.')
 })
@@ -173,7 +156,7 @@ test('npm run remove-feature of all features leaves nothing that is unused, and 
   expect(product.read('package.json')).toMatch(/"express"[\s\S]*"redis"[\s\S]*"zod"/)
   expect(await product.check()).toBe('')
   // The core imports nothing of what was removed, so the starter's own run of its tests counts for the product.
-  reword('src/web/texts.ts')
+  reword(product, 'src/web/texts.ts')
   await product.runTests(
     ...['app', 'runtime', 'sandbox', 'settings', 'web'].map((folder) => `test/${folder}/`),
   )

@@ -166,17 +166,23 @@ describe('push-catalogue', () => {
   })
 
   test.each([
-    ['rejects a token twice', 'items', 'expired', 'Completed', 2],
-    ['forbids uploads', 'items', 'forbidden', 'The API key is not allowed to do this', 1],
-    ['fails the import', 'import', 'failed', 'could not complete', 1],
-    ['fails before the import', 'catalogues', '500', 'Completed', 4],
-  ])('prints no key and no token when the platform %s', async (_name, endpoint, fault, words, times) => {
-    const platform = await startPlatform({ features: FAST })
-    onTestFinished(platform.close)
-    await platform.fault(endpoint, fault, times)
-    const { code, output } = await pushed(platform, [platform.write(fileOf(3)), ...to])
-    expect(output).toMatch(new RegExp(words, 'i'))
-    expect(code).toBe(words === 'Completed' ? 0 : 1)
-    expect(output).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
-  })
+    ['rejects a token twice', 'items', 'expired', 2, 0],
+    ['rejects every token', 'items', 'expired', 100, 1],
+    ['forbids uploads', 'items', 'forbidden', 1, 1],
+    ['fails the import', 'import', 'failed', 1, 1],
+    ['fails before the import', 'catalogues', '500', 4, 0],
+  ])(
+    'ends with 0 only if the platform has all items, and prints no key and no token, when it %s',
+    async (_name, endpoint, fault, times, expected) => {
+      const platform = await startPlatform({ features: FAST })
+      onTestFinished(platform.close)
+      await platform.fault(endpoint, fault, times)
+      const { code, output } = await pushed(platform, [platform.write(fileOf(3)), ...to])
+      expect(code, output).toBe(expected)
+      expect(output).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
+      if (code === 0)
+        expect([...(await itemsNamed(platform, 'C')).values()]).toEqual([0, 1, 2].map((at) => itemAt(at)))
+      else expect(output).not.toContain('Completed')
+    },
+  )
 })
