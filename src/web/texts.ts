@@ -143,7 +143,7 @@ export const texts = {
   signedOut: {
     pageTitle: 'Signed out',
     title: "You're signed out here",
-    lead: "You may still be signed in at your sign-in service. You're being taken there to sign out as well.",
+    lead: "You may still be signed in at your sign-in service. You're being taken there.",
     continue: 'Continue',
   },
 

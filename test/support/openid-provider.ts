@@ -32,6 +32,8 @@ export interface Choices {
   userInfo?: Record<string, unknown>
   /** Whether it has a logout page. */
   hasLogout?: boolean
+  /** The values of `prompt` that it lists. */
+  prompts?: readonly string[] | undefined
   /** How it authenticates its clients: with Basic, it decodes nothing, as some real ones. By default, only in the body. */
   authMethods?: readonly string[]
 }
@@ -57,6 +59,7 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
       jwks_uri: `${issuer}/keys`,
       userinfo_endpoint: `${issuer}/userinfo`,
       ...(choices.hasLogout && { end_session_endpoint: `${issuer}/logout` }),
+      ...(choices.prompts && { prompt_values_supported: choices.prompts }),
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],

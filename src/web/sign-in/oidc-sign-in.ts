@@ -3,10 +3,10 @@ import * as client from 'openid-client'
 import * as z from 'zod'
 import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } from '../../connect/index.ts'
 import { signInFailed } from '../requests/errors.ts'
-import { returnToField } from '../requests/form-fields.ts'
+import { returnToField, switchField } from '../requests/form-fields.ts'
 import { texts } from '../texts.ts'
+import { encryptedCookie } from './encrypted-cookie.ts'
 import { discovery, httpErrorIn, type OidcProvider, reasonOf, signInUnavailable } from './oidc-discovery.ts'
-import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
 import { currentUser, isUserId, type SignInParts, signIn, type User } from './user.ts'
 
 declare module 'express-session' {
@@ -16,6 +16,8 @@ declare module 'express-session' {
   }
 }
 
+/** How long a sign-in may take, in ms. */
+const PENDING_MS = 15 * 60_000
 /** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
 const MAX_SUBJECT = 255
 /** The longest address of a page to return to, in characters. A longer address would not fit into the sign-in cookie. */
@@ -25,7 +27,17 @@ const MAX_HINT = 7_000
 /** The longest email address, in characters (RFC 5321, section 4.5.3.1.3). */
 const MAX_EMAIL = 254
 const CALLBACK = '/sign-in/callback'
-const querySchema = z.object({ returnTo: returnToField })
+/** `asksWho`: asks who signs in, even if the provider still has a session. */
+const querySchema = z.object({ returnTo: returnToField, asksWho: switchField })
+
+const pendingSignIn = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  returnTo: z.string().nullable(),
+})
+/** The sign-in that this browser has started last, and not finished. */
+type PendingSignIn = z.infer<typeof pendingSignIn>
 
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
@@ -48,31 +60,37 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
   const { baseUrl } = options
   const configuration = discovery(options)
   const cipher = createRecordCipher(options.encryptionKeys)
-  const started = pendingSignIns(cipher, baseUrl)
+  const started = encryptedCookie(cipher, baseUrl, {
+    name: 'sign-in',
+    schema: pendingSignIn,
+    ms: PENDING_MS,
+  })
   /** The states of the callbacks that are being answered. */
   const answering = new Set<string>()
 
   const routes = Router()
     .get('/sign-in', async (req, res) => {
-      const { returnTo } = querySchema.parse(req.query)
+      const { returnTo, asksWho } = querySchema.parse(req.query)
       if (currentUser(req)) return res.redirect(303, returnTo ?? '/')
       const config = await configuration()
       const pending = newSignIn(returnTo)
-      const { href } = await authorizationUrl(config, baseUrl, pending)
-      started.add(req, res, pending, href)
-      res.redirect(303, href)
+      const url = await authorizationUrl(config, baseUrl, pending)
+      if (asksWho) url.searchParams.set('prompt', promptOf(config))
+      started.write(res, pending, url.href)
+      res.redirect(303, url.href)
     })
     .get(CALLBACK, async (req, res) => {
-      const pending = started.find(req)
       // Another tab has signed in already.
-      if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
+      if (currentUser(req)) return res.redirect(303, '/')
+      const latest = started.read(req)
+      const pending = latest?.state === req.query.state ? latest : null
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
       // If two callbacks arrive at once, only one sends the code. A later callback no longer has the cookie with the state.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
         const config = await configuration()
-        started.remove(req, res, pending)
+        started.clear(res)
         const { user, email, idToken } = await exchange(config, req.originalUrl, options, pending)
         await options.keepEmail(user.id, options.mailsUsers ? email : null)
         await signIn(req, user, { idToken: cipher.encrypt(idToken, idTokenPurpose(user)) })
@@ -83,7 +101,11 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
     })
   return {
     routes,
-    logoutUrl: (req) => logoutUrlOf(options, configuration, idTokenOf(req, cipher)),
+    // Whoever wants to sign in as someone else keeps the session at the provider, which asks who it is.
+    logoutUrl: async (req, returnTo) =>
+      returnTo === null
+        ? logoutUrlOf(options, configuration, idTokenOf(req, cipher))
+        : `${baseUrl}/sign-in?${new URLSearchParams({ returnTo, asksWho: 'true' })}`,
   }
 }
 
@@ -92,7 +114,6 @@ const newSignIn = (returnTo: string | null): PendingSignIn => ({
   nonce: client.randomNonce(),
   codeVerifier: client.randomPKCECodeVerifier(),
   returnTo: returnTo && returnTo.length > MAX_RETURN_TO ? null : returnTo,
-  startedAt: Date.now(),
 })
 
 const authorizationUrl = async (config: client.Configuration, baseUrl: string, pending: PendingSignIn) =>
@@ -104,6 +125,15 @@ const authorizationUrl = async (config: client.Configuration, baseUrl: string, p
     code_challenge: await client.calculatePKCECodeChallenge(pending.codeVerifier),
     code_challenge_method: 'S256',
   })
+
+/**
+ * The `prompt` with which the provider asks who signs in (OpenID Connect Core 1.0, section 3.1.2.1). Providers refuse values that
+ * they don't know, and every provider knows `login`.
+ */
+function promptOf(config: client.Configuration): string {
+  const supported = config.serverMetadata().prompt_values_supported
+  return Array.isArray(supported) && supported.includes('select_account') ? 'select_account' : 'login'
+}
 
 /** The encryption of an ID token is bound to this text, which names its user. */
 const idTokenPurpose = ({ id }: User) => `ID token of ${id}`

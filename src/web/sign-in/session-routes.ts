@@ -1,11 +1,11 @@
-import { type Request, Router } from 'express'
+import { Router } from 'express'
 import * as z from 'zod'
 import { signInFailed } from '../requests/errors.ts'
 import { returnToField, switchField } from '../requests/form-fields.ts'
 import { sendOnward, sendResultOrRedirect, wantsJson } from '../requests/respond.ts'
 import { localPath } from '../requests/return-to.ts'
 import { texts } from '../texts.ts'
-import { currentUser, signOut } from './user.ts'
+import { currentUser, type SignInParts, signOut } from './user.ts'
 
 const SIGNED_IN = '/signed-in'
 
@@ -17,11 +17,8 @@ const signOutSchema = z.object({ everywhere: switchField, returnTo: returnToFiel
 export const signedInPath = (returnTo: unknown): string =>
   `${SIGNED_IN}?${new URLSearchParams({ returnTo: localPath(returnTo) ?? '/' })}`
 
-/**
- * The routes of every sign-in. `logoutUrl` resolves to the page that ends the user's session at a sign-in service, or null. It is
- * called before the session ends, but the end of the session does not wait for it.
- */
-export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
+/** The routes of every sign-in. `logoutUrl` is called before the session ends, but the end of the session does not wait for it. */
+export const sessionRoutes = (logoutUrl: NonNullable<SignInParts['logoutUrl']>): Router =>
   Router()
     .get(SIGNED_IN, (req, res) => {
       // Without this page, a user whose browser rejects the cookie would see the sign-in again, without an explanation.
@@ -32,7 +29,7 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
       const user = currentUser(req)
       const { everywhere, returnTo } = signOutSchema.parse(req.body ?? {})
       // `logoutUrl` needs the session, so call it first. But sign the user out even if the service doesn't answer.
-      const asked = logoutUrl(req).catch(() => null)
+      const asked = logoutUrl(req, returnTo).catch(() => null)
       await signOut(req, { everywhere })
       const elsewhere = await asked
       if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)

@@ -42,7 +42,7 @@ export interface SignIn extends SignInParts {
 
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
   const parts = own ? await own(options) : await builtIn(options)
-  const shared = sessionRoutes(async (req) => (await parts.logoutUrl?.(req)) ?? null)
+  const shared = sessionRoutes(async (...asked) => (await parts.logoutUrl?.(...asked)) ?? null)
   return { ...parts, routes: Router().use(shared, parts.routes), isDemo: !own && !options.oidc }
 }
 

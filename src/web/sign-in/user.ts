@@ -23,8 +23,11 @@ declare module 'express-session' {
 /** A sign-in, and the data that it keeps of users outside their sessions. A `userId` may be unknown. */
 export interface SignInParts {
   routes: Router
-  /** Resolves to the page that ends the session at a sign-in service, or null. The app's own session ends without waiting. */
-  logoutUrl?(req: Request): Promise<string | null>
+  /**
+   * Resolves to the page of a sign-in service to which the browser goes on after signing out, or null. The page ends the session
+   * there, or asks who signs in, if the user wants to open `returnTo` as someone else. The app's own session ends without waiting.
+   */
+  logoutUrl?(req: Request, returnTo: string | null): Promise<string | null>
   /** Deletes all data that it keeps about a user, so that signing in as this user is no longer possible. */
   deleteUser(userId: string): Promise<void>
   /** Resolves to the data that it keeps about a user, without secrets, as a JSON value. Null if there is none. */
