@@ -87,33 +87,35 @@ const { refused, unknownColumn } = texts
 const ALL = ['code', 'price', 'name', 'description', 'unit', 'category'] as const
 const TEXTS = ALL.slice(2)
 
+const wrong = file<Mistake>
+
 export const WRONG = [
-  file<Mistake>(
+  wrong(
     'Excel, prices in the format “Currency”',
     'code,price\r\nA1,$12.50\r\nA2,"$1,234.50"\r\nA3, $-   \r\n',
     [2, 'price', 'currency', '$12.50'],
     [3, 'price', 'currency', '$1,234.50'],
     [4, 'price', 'currency', '$-'],
   ),
-  file<Mistake>(
+  wrong(
     'Excel, prices with thousands',
     'code,price\r\nA1,"1,234.50"\r\nA2,"12,345"\r\n',
     [2, 'price', 'thousands', '1,234.50'],
     [3, 'price', 'thousands', '12,345'],
   ),
-  file<Mistake>(
+  wrong(
     'Excel, decimal commas',
     '\ufeffcode;price\r\nA1;12,50\r\nA2;1.234,50\r\nA3;3\r\n',
     [2, 'price', 'decimalComma', '12,50'],
     [3, 'price', 'decimalComma', '1.234,50'],
   ),
-  file<Mistake>('Excel, a long number as the code', 'code,price\r\n9.31E+12,12.50\r\n', [
+  wrong('Excel, a long number as the code', 'code,price\r\n9.31E+12,12.50\r\n', [
     2,
     'code',
     'shortened',
     '9.31E+12',
   ]),
-  file<Mistake>(
+  wrong(
     'Excel and LibreOffice, formulas that failed',
     'code,price,name\r\nA1,#N/A,#REF!\r\n#NAME?,1,########\r\nA3,Err:502,\r\n',
     [2, 'price', 'spreadsheetError', '#N/A'],
@@ -122,49 +124,49 @@ export const WRONG = [
     [3, 'name', 'spreadsheetError', '########'],
     [4, 'price', 'spreadsheetError', 'Err:502'],
   ),
-  file<Mistake>(
+  wrong(
     'Excel, “CSV (Comma delimited)” with letters beyond ASCII',
     Buffer.from('code,price,name\r\nA1,1,Gr\xf6\xdfe\r\nA\xbd,2,\r\n', 'latin1'),
     [2, 'name', 'encoding', 'Gr��e'],
     [3, 'code', 'encoding', 'A�'],
   ),
-  file<Mistake>(
+  wrong(
     'Excel, a text with a line break',
     'code,name,price\r\nA1,"Decking\n90 mm",12.50\r\n',
     [2, 'name', 'quoteOpen', '"Decking'],
     [3, 'price', 'noPrice', ''],
   ),
-  file<Mistake>(
+  wrong(
     'Excel, its line that names the separator',
     'sep=;\r\ncode;price\r\nA1;12.50\r\n',
     refused.noHeader('sep=;'),
   ),
-  file<Mistake>(
+  wrong(
     'Excel, a title above the names',
     'Price list July,,\r\n,,\r\ncode,price,name\r\nA1,12.50,x\r\n',
     refused.noHeader('Price list July,,'),
   ),
-  file<Mistake>('Excel, a workbook', 'PK\x03\x04\x14\x00\x06\x00', refused.binary),
-  file<Mistake>(
+  wrong('Excel, a workbook', 'PK\x03\x04\x14\x00\x06\x00', refused.binary),
+  wrong(
     'Excel, percentages',
     'code,price\r\nA1,10%\r\nA2,12.5 %\r\n',
     [2, 'price', 'percent', '10%'],
     [3, 'price', 'percent', '12.5 %'],
   ),
-  file<Mistake>(
+  wrong(
     'Excel, results of formulas with all of their digits',
     'code,price\r\nA1,926.6400000000001\r\nA2,1234567890\r\n',
     [2, 'price', 'decimals', '926.6400000000001'],
     [3, 'price', 'tooHigh', '1234567890'],
   ),
-  file<Mistake>(
+  wrong(
     'LibreOffice, formulas instead of their values',
     'code,price,name\nA1,=B1*1.1,=A2\n="00123",1,\n',
     [2, 'price', 'formula', '=B1*1.1'],
     [2, 'name', 'formula', '=A2'],
     [3, 'code', 'formula', '="00123"'],
   ),
-  file<Mistake>(
+  wrong(
     'LibreOffice, negative prices',
     'code,price\nA1,-5\nA2,−5.00\nA3,5-\nA4,-$5\n',
     [2, 'price', 'negative', '-5'],
@@ -172,7 +174,7 @@ export const WRONG = [
     [4, 'price', 'negative', '5-'],
     [5, 'price', 'negative', '-$5'],
   ),
-  file<Mistake>(
+  wrong(
     'LibreOffice, thousands of Switzerland and France',
     "code;price\nA1;1'234.50\nA2;1’234.50\nA3;1 234.50\nA4;1\u202f234,50\n",
     [2, 'price', 'thousands', "1'234.50"],
@@ -180,93 +182,84 @@ export const WRONG = [
     [4, 'price', 'thousands', '1 234.50'],
     [5, 'price', 'decimalComma', '1\u202f234,50'],
   ),
-  file<Mistake>(
+  wrong(
     'Google Sheets, empty cells',
     'code,price,name\r\nA1,,Decking\r\n,12.50,Bolt\r\n',
     [2, 'price', 'noPrice', ''],
     [3, 'code', 'noCode', ''],
   ),
-  file<Mistake>('Numbers, prices in euros', 'code;price\r\nA1;12,50 €\r\n', [
-    2,
-    'price',
-    'currency',
-    '12,50 €',
-  ]),
-  file<Mistake>(
+  wrong('Numbers, prices in euros', 'code;price\r\nA1;12,50 €\r\n', [2, 'price', 'currency', '12,50 €']),
+  wrong(
     'a price on request',
     'code,price\nA1,POA\nA2,12.50 each\nA3,.50\n',
     [2, 'price', 'noNumber', 'POA'],
     [3, 'price', 'noNumber', '12.50 each'],
     [4, 'price', 'noNumber', '.50'],
   ),
-  file<Mistake>(
+  wrong(
     'floats of scripts',
     'code,price\nA1,1.2E+3\nA2,1e-05\nA3,1e21\n',
     [2, 'price', 'exponent', '1.2E+3'],
     [3, 'price', 'exponent', '1e-05'],
     [4, 'price', 'exponent', '1e21'],
   ),
-  file<Mistake>(
+  wrong(
     'commas in a text and in a price without quotes',
     'code,name,price\nA1,Nail, galvanised,12.50\nA2,Bolt,1,234.50\n',
     [2, texts.column(4), 'surplus', '12.50'],
     [3, texts.column(4), 'surplus', '234.50'],
   ),
-  file<Mistake>(
+  wrong(
     'a quote that is never closed',
     'code,name,price\nA1,"2 inch,12.50\nA2,Bolt,3\n"A3,Nail,4\n',
     [2, 'name', 'quoteOpen', '"2 inch,12.50'],
     [4, 'code', 'quoteOpen', '"A3,Nail,4'],
   ),
-  file<Mistake>(
+  wrong(
     'quotes within quotes that aren’t doubled',
     'code,name,price\nA1,"2" nail",12.50\nA2,"2\\" nail",3\n',
     [2, 'name', 'textAfterQuote', '"2" nail"'],
     [3, 'name', 'textAfterQuote', '"2\\" nail"'],
   ),
-  file<Mistake>(
+  wrong(
     'the same code twice',
     'code,price\nA1,1\nB1,2\na1,3\nA1,4\n',
     [4, 'code', 'doubledCode', texts.also('a1', texts.line(2))],
     [5, 'code', 'doubledCode', texts.also('A1', texts.line(2))],
   ),
-  file<Mistake>('a code of 101 characters', `code,price\n${'x'.repeat(101)},1\n`, [
+  wrong('a code of 101 characters', `code,price\n${'x'.repeat(101)},1\n`, [
     2,
     'code',
     'longCode',
     `${'x'.repeat(39)}…`,
   ]),
-  file<Mistake>('an invisible character in a code', 'code,price,name\nA1\u200b,1,x\nA2,2,Famil\u00ady\n', [
+  wrong('an invisible character in a code', 'code,price,name\nA1\u200b,1,x\nA2,2,Famil\u00ady\n', [
     2,
     'code',
     'invisible',
     `A1${texts.invisible('200B')}`,
   ]),
-  file<Mistake>(
+  wrong(
     'control characters',
     'code,price,name\nA1,1,"a\tb"\nA\x072,2,\nA3,3,a\u2028b\n',
     [2, 'name', 'invisible', `a${texts.invisible('0009')}b`],
     [3, 'code', 'invisible', `A${texts.invisible('0007')}2`],
     [4, 'name', 'invisible', `a${texts.invisible('2028')}b`],
   ),
-  file<Mistake>('a character cut in two', Buffer.from('code,price,name\nA1,1,½').subarray(0, -1), [
+  wrong('a character cut in two', Buffer.from('code,price,name\nA1,1,½').subarray(0, -1), [
     2,
     'name',
     'encoding',
     '�',
   ]),
-  file<Mistake>(
-    'UTF-16 without a byte order mark',
-    Buffer.from('code,price\nA1,1\n', 'utf16le'),
-    refused.binary,
-  ),
-  file<Mistake>(
+  wrong('UTF-16 without a byte order mark', Buffer.from('code,price\nA1,1\n', 'utf16le'), refused.binary),
+  wrong(
     'pandas, with its index',
     ',code,price\n0,A1,12.5\n1,A2,3.0\n',
     [2, texts.column(1), 'unnamed', '0'],
     [3, texts.column(1), 'unnamed', '1'],
   ),
-  file<Mistake>(
+  wrong(
     'other names',
     'Item Code,Unit of measure,Descripton,RRP\nA1,m,Decking,12.50\n',
     refused.noHeader('Item Code,Unit of measure,Descripton,RRP'),
@@ -277,19 +270,19 @@ export const WRONG = [
     [1, 'code', 'missingColumn', 'Item Code, Unit of measure, Descripton,…'],
     [1, 'price', 'missingColumn', 'Item Code, Unit of measure, Descripton,…'],
   ),
-  file<Mistake>(
+  wrong(
     'names that the template doesn’t have',
     'code,price,Barcode,Brand\nA1,12.50,931,Acme\n',
     [1, texts.column(3), unknownColumn(undefined, TEXTS), 'Barcode'],
     [1, texts.column(4), unknownColumn(undefined, TEXTS), 'Brand'],
   ),
-  file<Mistake>(
+  wrong(
     'a column twice',
     'Code,price,Price,code\nA1,1,2,A1\n',
     [1, texts.column(3), 'doubledColumn', texts.also('Price', texts.column(2))],
     [1, texts.column(4), 'doubledColumn', texts.also('code', texts.column(1))],
   ),
-  file<Mistake>(
+  wrong(
     'wrong names and wrong lines',
     'code,RRP,name\n,12.50,x\nA1,1,=x\nA1,2,\n',
     [1, texts.column(2), unknownColumn('price', ['price']), 'RRP'],
@@ -298,25 +291,25 @@ export const WRONG = [
     [3, 'name', 'formula', '=x'],
     [4, 'code', 'doubledCode', texts.also('A1', texts.line(3))],
   ),
-  file<Mistake>(
+  wrong(
     'names with an open quote',
     'code,price,"name\nA1,12.50,x\n',
     [1, texts.column(3), 'quoteOpen', '"name'],
     [2, texts.column(3), 'surplus', 'x'],
   ),
-  file<Mistake>(
+  wrong(
     'an open quote below a long name',
     `code,price,${'n'.repeat(60)}\nA1,12.50,"x\n`,
     [1, texts.column(3), unknownColumn(undefined, TEXTS), `${'n'.repeat(39)}…`],
     [2, `${'n'.repeat(39)}…`, 'quoteOpen', '"x'],
   ),
-  file<Mistake>(
-    'JSON',
-    '[{"code": "A1", "price": 12.5}]',
-    refused.noHeader('[{"code": "A1", "price": 12.5}]'),
-    [1, texts.column(2), 'textAfterQuote', '"price": 12.5}]'],
-  ),
-  file<Mistake>('an empty file', '', refused.empty),
-  file<Mistake>('only a byte order mark', '\ufeff', refused.empty),
-  file<Mistake>('101 cells', `code,price\nA1,1${','.repeat(99)}x\n`, refused.manyCells(2)),
+  wrong('JSON', '[{"code": "A1", "price": 12.5}]', refused.noHeader('[{"code": "A1", "price": 12.5}]'), [
+    1,
+    texts.column(2),
+    'textAfterQuote',
+    '"price": 12.5}]',
+  ]),
+  wrong('an empty file', '', refused.empty),
+  wrong('only a byte order mark', '\ufeff', refused.empty),
+  wrong('101 cells', `code,price\nA1,1${','.repeat(99)}x\n`, refused.manyCells(2)),
 ]

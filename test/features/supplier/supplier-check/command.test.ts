@@ -61,14 +61,6 @@ describe('npm run feature -- supplier-check run', () => {
     expect([code, output]).toEqual([1, expect.stringMatching(words)])
     expect(output).not.toMatch(/of-the-Model|4815162342/)
   })
-
-  test('explains itself with --help, and without a file', async () => {
-    expect(await run('--help')).toMatchObject({ code: 0, output: expect.stringContaining('<file>') })
-    expect(await run()).toMatchObject({
-      code: 1,
-      output: expect.stringContaining("missing required argument 'file'"),
-    })
-  })
 })
 
 test('docs/supplier/supplier-check.md has a table of exactly the rules, each with its section', () => {

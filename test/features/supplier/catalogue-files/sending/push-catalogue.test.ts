@@ -5,7 +5,7 @@ import { format } from '../../../../../src/web/feature-api.ts'
 import { serve } from '../../../../support/ports.ts'
 import { command } from '../../../../support/process.ts'
 import type { Platform } from '../../first-party/support.ts'
-import { itemsNamed, openPlatform, pushed, pushedBare } from './push-support.ts'
+import { itemsNamed, openPlatform, pushed } from './push-support.ts'
 
 let platform: Platform
 const SEEN = ['--catalogue', 'Seen', '--scope', 'Public']
@@ -127,26 +127,8 @@ describe('push-catalogue', () => {
     await server.close()
   })
 
-  test.each([
-    ['explains itself', ['--help'], 'Usage: npm run feature -- catalogue-files push-catalogue', 0],
-    ['that there is no catalogue', ['x.csv'], "'--catalogue <name>' not specified", 1],
-    [
-      'that the file does not exist',
-      ['/none.csv', '--catalogue', 'C'],
-      'The file /none.csv does not exist.',
-      1,
-    ],
-  ])('without settings says %s', async (_name, args, words, code) => {
-    expect(await pushedBare(platform, args)).toMatchObject({ code, output: expect.stringContaining(words) })
-  })
-
-  test('uses the running sandbox with --demo', async () => {
-    const env = { DATA_DIR: platform.dir, SANDBOX_PORT: new URL(platform.url).port }
-    const { output } = await pushedBare(
-      platform,
-      [file('code,price\nA,1\n'), '--catalogue', 'Demo', '--demo'],
-      env,
-    )
-    expect(output).toContain('No catalogue is named "Demo"')
+  test('names a file that does not exist', async () => {
+    const missing = await push(['/none.csv', ...SEEN])
+    expect(missing).toEqual({ code: 1, output: 'The file /none.csv does not exist.\n' })
   })
 })

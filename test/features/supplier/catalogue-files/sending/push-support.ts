@@ -15,10 +15,6 @@ export const push = ({ env, dir }: Platform, args: string[], more?: Record<strin
 export const pushed = ({ env, dir }: Platform, args: string[], more?: Record<string, string>) =>
   command(SCRIPT, { ...env, ...more }, { args, cwd: dir })
 
-/** Runs it without the settings of the platform. */
-export const pushedBare = ({ dir }: Platform, args: string[], env: Record<string, string> = {}) =>
-  command(SCRIPT, env, { args, cwd: dir })
-
 /** Resolves when the program has printed this. Throws if it ends before that. */
 export async function printed(program: Program, words: string): Promise<void> {
   const found = () => program.output().includes(words)

@@ -11,7 +11,7 @@ import { FAST } from './support.ts'
 
 export const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 /** How long the lease of a process that has died lasts here, in ms. */
-export const LEASE_MS = 600
+export const LEASE_MS = 2_000
 
 export interface World {
   platform: Platform

@@ -41,12 +41,6 @@ describe('a check is refused', () => {
     expect(await pages.check('none', fileOf(1))).toMatchObject({ status: 404, code: 'not_found' })
   })
 
-  test('if the file is larger than 20 MB, while it arrives', async () => {
-    const answer = await pages.check(to, `code,price\n${'x'.repeat(60)},1\n`.repeat(400_000))
-    expect(answer).toMatchObject({ status: 400, code: 'wrong_file' })
-    expect(await waits()).toBe(false)
-  })
-
   test.each([
     ['has no file', 'multipart/form-data; boundary=b', '--b--\r\n'],
     [

@@ -7,7 +7,6 @@ import { priceListFolder } from '../../../../../src/features/supplier/live-prici
 import { createItems } from '../../../../../src/sandbox/features/catalogues/items.ts'
 import { SAMPLE_MEMBERS } from '../../../../../src/sandbox/features/supplier/builder-requests/suppliers.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../../../../../src/sandbox/load.ts'
-import { PRICING_CLIENT } from '../../../../features/supplier/live-pricing/pricing-client.ts'
 import {
   SAMPLE as SAMPLE_FOLDER,
   SMALL,
@@ -20,6 +19,9 @@ import { probe } from '../../../probe.ts'
 import { startSandbox } from '../../../support.ts'
 
 const FEATURES = await loadSandboxFeatures()
+
+/** Who may call the app's live pricing, as whom the sandbox does. */
+const PRICING_CLIENT = { clientId: 'sandbox-platform', clientSecret: 'sandbox-platform-secret' }
 
 const SUPPLIER = 'summit-supplies'
 const items = [
