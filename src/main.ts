@@ -24,8 +24,6 @@ try {
   app = await start(config, features, log)
   const { sandboxUrl } = config.platform
   if (sandboxUrl) log.info({ url: sandboxUrl }, 'the platform is the sandbox; npm run sandbox starts it')
-  // Load it before the first call to the platform, which would otherwise have to wait for it.
-  setTimeout(() => import('undici'), 1000).unref()
 } catch (error) {
   fail(error)
 }

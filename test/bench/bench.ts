@@ -137,7 +137,13 @@ async function startBench(): Promise<void> {
   const { dir, remove } = tempDir()
   const nowhere = 'http://127.0.0.1:1'
   const addresses = { PLATFORM_APP_URL: nowhere, PLATFORM_AUTH_URL: nowhere, PLATFORM_API_URL: nowhere }
-  const env = testEnv({ ...addresses, PORT: String(await freePort()), DATA_DIR: dir })
+  // As in production.
+  const env = testEnv({
+    ...addresses,
+    FLOW_INSPECTOR: 'false',
+    PORT: String(await freePort()),
+    DATA_DIR: dir,
+  })
   const timeOf = async (start: () => Program): Promise<number> => {
     const started = performance.now()
     const program = start()

@@ -28,7 +28,7 @@ export const APP_PASSWORD = 'app-secret'
 
 /** A user `app` with no more rights than the app needs, as settings of a server. */
 export const APP_USER =
-  `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +zadd +zrem +zrange +zcard +scan +eval +evalsha +info|server +client|tracking +config|get`.split(
+  `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +zadd +zrem +zrange +zcard +time +scan +eval +evalsha +info|server +client|tracking +config|get`.split(
     ' ',
   )
 /** The same, on a node of a Redis Cluster. */

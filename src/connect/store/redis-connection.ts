@@ -139,8 +139,7 @@ async function check(servers: Servers | undefined) {
  * Rejects if the server fails or is not a master. Also ends its connection if it fails, because commands to a silent server would
  * wait for ever. Uses HELLO, because every user may send it.
  */
-async function answer({ host, port, commands, end }: Server): Promise<void> {
-  const hello = async () => (await commands()).hello()
+async function answer({ host, port, hello, end }: Server): Promise<void> {
   const noAnswer = () => new Error(`${host}:${port} did not answer`)
   const { role } = await withTimeout(hello(), SILENCE_MS, noAnswer).catch((error) => {
     end()

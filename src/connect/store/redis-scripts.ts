@@ -2,10 +2,13 @@ import { defineScript, RedisClient } from 'redis'
 
 /** The id of a key: the part after the name of its group. */
 const ID = 'string.sub(KEYS[1], #KEYS[2] + 2)'
-/** Adds the id to the end of the group, unless the group contains it. */
+/**
+ * Adds the id to the group with the server's time in µs, unless the group contains it. A script that read the last place instead
+ * would make Redis keep each group's name, to report its changes to this client.
+ */
 const ADD = `
-  local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')[2] or 0
-  redis.call('ZADD', KEYS[2], 'NX', last + 1, ${ID})`
+  local now = redis.call('TIME')
+  redis.call('ZADD', KEYS[2], 'NX', now[1] * 1000000 + now[2], ${ID})`
 /** Writes a permanent value and adds its id to the group, or writes an expiring value and removes its id from the group. */
 const WRITE = `
   if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); ${ADD}

@@ -11,7 +11,7 @@ export type Commands = Pick<
   'get' | 'set' | 'del' | 'mGet' | 'zRange' | 'zCard' | 'write' | 'remove' | 'swap'
 >
 /** The commands that each server answers for itself. */
-type ServerCommands = Pick<Client, 'hello' | 'set' | 'scan' | 'info' | 'configGet'>
+type ServerCommands = Pick<Client, 'set' | 'scan' | 'info' | 'configGet'>
 
 /** The single server, the master behind Sentinels, or a master of a cluster. */
 export interface Server {
@@ -19,6 +19,8 @@ export interface Server {
   readonly port: number
   /** Resolves once it is connected. */
   commands(): Promise<ServerCommands>
+  /** Resolves to the role of the server when each connection to it has answered. */
+  hello(): Promise<{ role: string }>
   /** Ends the connection to the server. Its commands fail, both those in flight and later ones. */
   end(): void
 }
@@ -85,18 +87,25 @@ const createServerClient = (url: string, cache: BasicPooledClientSideCache | und
 
 async function openServer(url: string, isCached: boolean): Promise<Servers> {
   const cache = isCached ? createCache() : undefined
-  const client = createServerClient(url, cache)
+  const client = createServerClient(url, undefined)
+  // Redis remembers each key that this connection reads, up to a limit, to report changes. So it is only for cached reads.
+  const caching = createServerClient(url, cache)
+  const clients = [client, caching]
   // Ignore the error here, because it also rejects the commands.
-  client.on('error', () => {})
-  const close = () => client.destroy()
+  for (const each of clients) each.on('error', () => {})
+  const close = () => {
+    for (const each of clients) each.destroy()
+  }
+  const hello = async () => {
+    const [answer] = await Promise.all([client.hello(), caching.hello()])
+    return answer
+  }
   try {
-    await withTimeout(client.connect(), SILENCE_MS)
-    const { mode } = await withTimeout(client.hello(), SILENCE_MS)
-    // With a type mapping other than the client's, reads bypass the cache.
-    const commands = client.withTypeMapping({})
+    await withTimeout(Promise.all(clients.map((each) => each.connect())), SILENCE_MS)
+    const { mode } = await withTimeout(hello(), SILENCE_MS)
     const { hostname: host, port } = new URL(url)
-    const server = { host, port: Number(port || 6379), commands: async () => commands, end: close }
-    return { mode, commands, cached: client, cache, list: () => [server], close }
+    const server = { host, port: Number(port || 6379), commands: async () => client, hello, end: close }
+    return { mode, commands: client, cached: caching, cache, list: () => [server], close }
   } catch (error) {
     close()
     throw error
@@ -139,6 +148,7 @@ async function openCluster(
   }
   return {
     mode: 'cluster',
+    // With a type mapping other than the client's, reads bypass the cache.
     commands: cluster.withTypeMapping({}),
     cached: cluster,
     cache,
@@ -147,6 +157,7 @@ async function openCluster(
         host: node.host,
         port: node.port,
         commands: async () => (await cluster.nodeClient(node)).withTypeMapping({}),
+        hello: async () => (await cluster.nodeClient(node)).hello(),
         end: () => node.client?.destroy(),
       })),
     close: () => cluster.destroy(),

@@ -36,20 +36,37 @@ const common = {
 /** No connection yet: a consent has begun. The record expires after `NONE_TTL_MS`, when it is too late to store that consent. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
+/** The initial values of a connection. The stored text leaves them out. */
+const INITIAL = {
+  refreshes: 0,
+  fence: 0,
+  leasedUntil: 0,
+  failures: 0,
+  pausedUntil: 0,
+  manualFrom: 0,
+  lastError: null,
+  usedAt: null,
+  rejections: 0,
+  refusal: null,
+  missing: [],
+  accepted: [],
+}
+const INITIAL_TEXTS = new Map(Object.entries(INITIAL).map(([field, value]) => [field, JSON.stringify(value)]))
+
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
   /** How many times this consent was refreshed. With `consent`, it identifies the tokens of one answer. */
-  refreshes: z.int(),
+  refreshes: z.int().default(INITIAL.refreshes),
   /** Counts the leases. The process that took the latest lease may refresh these tokens until `leasedUntil`. */
-  fence: z.int(),
-  leasedUntil: z.number(),
+  fence: z.int().default(INITIAL.fence),
+  leasedUntil: z.number().default(INITIAL.leasedUntil),
   /** How many refreshes have failed in a row, and when the app may automatically send the next request. */
-  failures: z.int(),
-  pausedUntil: z.number(),
+  failures: z.int().default(INITIAL.failures),
+  pausedUntil: z.number().default(INITIAL.pausedUntil),
   /** When a person or a script may ask again: 5 s after a failure, or after a longer pause that the platform asked for. */
-  manualFrom: z.number(),
-  lastError: lastErrorSchema.nullable(),
+  manualFrom: z.number().default(INITIAL.manualFrom),
+  lastError: lastErrorSchema.nullable().default(INITIAL.lastError),
   /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
@@ -63,15 +80,18 @@ const activeSchema = z.object({
   refreshAt: z.number().nullable(),
   expiresAt: z.number().nullable(),
   /** When the API last accepted a call, to the minute. */
-  usedAt: z.number().nullable(),
+  usedAt: z.number().nullable().default(INITIAL.usedAt),
   /** How often the API rejected this access token. With a refresh token, at most 1. */
-  rejections: z.int(),
+  rejections: z.int().default(INITIAL.rejections),
   /** Why and since when access counts as ended. The tokens are kept, because a refresh may still succeed. */
-  refusal: z.object({ at: z.number(), reason: z.enum(['invalid_grant', 'refused']) }).nullable(),
+  refusal: z
+    .object({ at: z.number(), reason: z.enum(['invalid_grant', 'refused']) })
+    .nullable()
+    .default(INITIAL.refusal),
   /** Scopes of calls that the API accepted although the platform's list of granted scopes lacks them. */
-  accepted: z.array(z.string()),
+  accepted: z.array(z.string()).default(INITIAL.accepted),
   /** The calls to which the API answered 403, each with the missing scope, or null if it is not known. */
-  missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
+  missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })).default(INITIAL.missing),
 })
 
 const endedSchema = z.object({
@@ -80,7 +100,7 @@ const endedSchema = z.object({
   names: z.string(),
   scopes: z.array(z.string()).nullable(),
   connectedAt: z.number(),
-  usedAt: z.number().nullable(),
+  usedAt: z.number().nullable().default(INITIAL.usedAt),
   endedAt: z.number(),
   endedReason: endReasonSchema,
 })
@@ -119,6 +139,13 @@ export function parseRecord(text: string | null): ConnectionRecord | null {
   } catch {
     return null
   }
+}
+
+/** The text of a record to store. It leaves out initial values, which are a tenth of a new record. */
+export function recordText(record: ConnectionRecord): string {
+  const fields = Object.entries(record)
+  const changed = fields.filter(([field, value]) => JSON.stringify(value) !== INITIAL_TEXTS.get(field))
+  return JSON.stringify(Object.fromEntries(changed))
 }
 
 /** The values that a token response changes: the tokens, encrypted by the caller, and facts about them. */
@@ -162,7 +189,7 @@ export function granted(
   connectedAt: number,
 ): ConnectionRecord {
   if (consent <= record.consent || consent > record.begun) return record
-  return { ...withoutConnection(record), ...UNTOUCHED, ...tokens, status: 'active', consent, connectedAt }
+  return { ...withoutConnection(record), ...INITIAL, ...tokens, status: 'active', consent, connectedAt }
 }
 
 /** The values that remain when the connection is replaced or ends. */
@@ -172,22 +199,6 @@ const withoutConnection = ({ version, rev, begun, consent }: ConnectionRecord) =
   begun,
   consent,
 })
-
-/** The initial values of a connection. */
-const UNTOUCHED = {
-  refreshes: 0,
-  fence: 0,
-  leasedUntil: 0,
-  failures: 0,
-  pausedUntil: 0,
-  manualFrom: 0,
-  lastError: null,
-  usedAt: null,
-  rejections: 0,
-  refusal: null,
-  missing: [],
-  accepted: [],
-} satisfies Partial<ActiveRecord>
 
 /** The tokens that a request refreshes, and the lease under which it was sent. */
 export type Sent = Pick<ActiveRecord, 'consent' | 'refreshes' | 'fence'>
@@ -480,7 +491,7 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
   if (after.status === 'active' && after.consent !== before.consent)
     return [{ type: 'connected', scopes: after.scopes }]
   const events: ConnectionEvent[] = []
-  const tokens = before.status === 'active' ? before : UNTOUCHED
+  const tokens = before.status === 'active' ? before : INITIAL
   if (after.status === 'active' && after.failures > tokens.failures && after.lastError !== null)
     events.push({ type: 'refreshFailed', lastError: after.lastError })
   const isRefreshed = after.status === 'active' && after.refreshes > tokens.refreshes

@@ -17,6 +17,7 @@ import {
   NONE_TTL_MS,
   namesSchema,
   parseRecord,
+  recordText,
   resealed,
 } from './connection.ts'
 import {
@@ -247,7 +248,7 @@ export class ConnectionRecords {
 
   /** Replaces the record `before` with `after`. Resolves to false if `before` is not the stored record. */
   #replace(key: Key, { before, after }: Change): Promise<boolean> {
-    const text = JSON.stringify(after)
+    const text = recordText(after)
     this.#texts.set(after, text)
     const permanent = before.status === 'none' ? undefined : 'kept'
     const ttlMs = after.status === 'none' ? NONE_TTL_MS : permanent

@@ -6,6 +6,7 @@ import { loadTools } from '../load.ts'
 import { createClient } from './client.ts'
 import { noAnswer, warning } from './findings.ts'
 import { checkPlatform } from './platform/addresses.ts'
+import { isSandbox } from './registration.ts'
 import { checkStore } from './store.ts'
 
 /** The subjects of the doctor's checks. */
@@ -50,10 +51,6 @@ export const checkFailed = (name: string, error: Error): Finding => ({
   status: 'failure',
   text: `${name}: the check failed: ${error.message}`,
 })
-
-/** Whether the platform is the sandbox. */
-export const isSandbox = ({ sandboxUrl, apiUrl }: Config['platform']) =>
-  sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin
 
 /** Finds scopes that a feature needs but no consent requests, so that the feature's pages would never work. */
 async function missingScopes(requested: readonly string[]): Promise<Finding[]> {

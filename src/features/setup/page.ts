@@ -1,8 +1,7 @@
 import { Router } from 'express'
 import { type FeatureDeps, requireUser } from '../../web/feature-api.ts'
 import { loadContracts } from '../contracts.ts'
-import { isSandbox } from './doctor.ts'
-import { toSheet } from './registration.ts'
+import { isSandbox, toSheet } from './registration.ts'
 
 export interface SetupState {
   isSandbox: boolean

@@ -1,5 +1,5 @@
 import { redirectUrls } from '../../connect/index.ts'
-import { webTexts as texts } from '../../web/feature-api.ts'
+import { type Config, webTexts as texts } from '../../web/feature-api.ts'
 import type { Contract } from '../contracts.ts'
 
 export interface RegistrationOptions {
@@ -60,3 +60,7 @@ The specification does not answer these questions. The most important ones come 
 
 ${questions.join('')}`
 }
+
+/** Whether the platform is the sandbox. */
+export const isSandbox = ({ sandboxUrl, apiUrl }: Config['platform']) =>
+  sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin

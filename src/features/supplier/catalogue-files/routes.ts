@@ -19,7 +19,6 @@ import { type Import, isOf, isUnderWay, resumed, stopRequested } from './import.
 import { texts } from './import-texts.ts'
 import type { Records } from './records.ts'
 import type { Sender } from './sender.ts'
-import { readFile, receiveUpload } from './upload.ts'
 
 interface Options extends CataloguePageOptions {
   records: Records
@@ -159,6 +158,8 @@ async function checkFile(
   try {
     catalogue = await catalogueOf(req, options)
     const { id, name } = catalogue
+    // Imported only here, because most apps start without reading a file.
+    const { readFile, receiveUpload } = await import('./upload.ts')
     const job = await receiveUpload(req, async (given, chunks) => {
       fileName = given
       const before = await records.find(id)

@@ -45,6 +45,8 @@ export async function receiveUpload<T>(
     part?.destroy(interrupted)
     form.destroy(interrupted)
   })
+  // The client may have disconnected before this listener was added.
+  if (req.destroyed) throw interrupted
   req.pipe(form)
   return promise.finally(() => {
     req.unpipe(form)
