@@ -25,9 +25,9 @@ describe('the page for developers', () => {
     expect((await visitor.get(`${app.url}/setup`, { accept: 'application/json' })).status).toBe(401)
   })
 
-  test('is not there in production', () => {
+  test('is not there in production', async () => {
     const config = { ...app.config, environment: 'production' as const }
-    expect(setup.create({ ...app.services.deps, config })).toEqual({})
+    expect(await setup.create({ ...app.services.deps, config })).toEqual({})
   })
 })
 
