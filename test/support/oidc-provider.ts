@@ -138,14 +138,15 @@ export async function startPlatform(appUrl: string, { rotates = false, tokenPath
   }
 }
 
-/** Goes through the provider's pages, a login, a consent, or both, until they lead to a url that starts with `stopAt`. */
+/** Goes through the provider's pages, such as a login, the end of a former user's session, and a consent, until they lead to a url that starts with `stopAt`. */
 export async function passPages(visitor: Visitor, start: Answer, stopAt: string, login = 'olivia') {
   let page = await visitor.follow(start, stopAt)
   for (let pages = 0; pages < 3 && !page.url.startsWith(stopAt); pages++) {
     const action = /action="([^"]+)"/.exec(page.text)?.[1]
     if (action === undefined) throw new Error(`${page.url} has no form: ${page.status} ${page.text}`)
-    const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1] ?? ''
-    const form = { prompt, ...(prompt === 'login' && { login, password: 'x' }) }
+    const hidden = page.text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)
+    const fields = Object.fromEntries([...hidden].map(([, name = '', value = '']) => [name, value]))
+    const form = { ...fields, ...(fields.prompt === 'login' && { login, password: 'x' }) }
     page = await visitor.follow(await visitor.post(new URL(action, page.url).href, { form }), stopAt)
   }
   return page

@@ -15,8 +15,8 @@ const REST_BYTES = 300
 export interface EncryptedCookie<T> {
   /** The value; null if there is none, or if it cannot be read. */
   read(req: Request): T | null
-  /** Sets the cookie in an answer that redirects to `location`. If both don't fit, returns false without setting the cookie. */
-  write(res: Response, value: T, location: string): boolean
+  /** Sets the cookie in an answer that redirects to `location`, if both fit. */
+  write(res: Response, value: T, location: string): void
   clear(res: Response): void
 }
 
@@ -48,9 +48,8 @@ export function encryptedCookie<T>(
     write(res, value, location) {
       const text = cipher.encrypt(JSON.stringify(value), purpose)
       const headers = [location, fullName, text, ...[res.get('Set-Cookie') ?? []].flat()]
-      if (Buffer.byteLength(headers.join('')) + REST_BYTES > MAX_BYTES) return false
+      if (Buffer.byteLength(headers.join('')) + REST_BYTES > MAX_BYTES) return
       res.cookie(fullName, text, { ...options, maxAge: ms })
-      return true
     },
     clear: (res) => void res.clearCookie(fullName, options),
   }
