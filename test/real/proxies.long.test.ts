@@ -132,7 +132,7 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
         const name = `${isPost ? 'POST' : 'GET'} ${status}`
         if (status !== 200) failed[name] = (failed[name] ?? 0) + 1
         // As many as a busy site has, and not as many as the machine can send.
-        await pause(25)
+        await pause(100)
       }
     }
     async function restartBoth(): Promise<void> {

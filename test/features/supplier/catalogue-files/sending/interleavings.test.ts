@@ -105,7 +105,7 @@ test('the catalogue ends with what was sent last, and everybody who sent had see
       expect(Object.fromEntries(found)).toEqual(kept)
       await store.close()
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   ))
 
 const lower = (of: Prices): Prices =>
