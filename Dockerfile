@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The app without development tools; there is no build step. `npm run test:long` follows the same steps without Docker.
+# The app without development tools; there is no build step. The starter's long tests follow the same steps without Docker.
 FROM node:24-alpine AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

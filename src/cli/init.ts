@@ -75,7 +75,7 @@ const ofStarter = project.filesBelow('.').filter(isOfStarter)
 /** Lists the parts to delete, and asks for confirmation. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
   print(
-    `This deletes ${removed.map((name) => `the feature ${name}, `).join('')}${ofStarter.length} tests and pages that are about the starter itself, and the files and packages that nothing uses after that.`,
+    `This deletes ${removed.map((name) => `the feature ${name}, `).join('')}${ofStarter.length} files that test, show or name the starter itself, and the files and packages that nothing uses after that.`,
   )
   const answer = await confirm({ message: 'Delete it?' })
   if (answer !== true) throw new Error('Nothing was changed.')
@@ -84,10 +84,12 @@ async function askForDeletion(removed: readonly string[]): Promise<void> {
 function init(name: string, removed: readonly string[]): void {
   const tree = repository.git('rev-parse', 'HEAD:./')
   print('Working. If you interrupt this command, put everything back with: git restore . && git clean -fdq .')
+  const readme = productReadme(name)
+  // With them goes this command.
   removeAll(project, [...ofStarter, ...placesOfAll(FOLDERS, removed)])
-  nameProduct(project, name)
-  project.write('README.md', productReadme(name))
+  project.write('README.md', readme)
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
+  nameProduct(project, name)
   const manifest = readManifest(project)
   writeManifest(project, {
     ...manifest,
@@ -137,11 +139,6 @@ function productReadme(name: string): string {
 }
 
 async function start(flags: { name?: string; features?: string; yes: boolean }): Promise<void> {
-  const { starter, name: product } = readManifest(project)
-  if (starter)
-    throw new Error(
-      `This is ${product} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
-    )
   repository.requireCommitted()
   const asks = process.stdin.isTTY && !flags.yes
   const name = flags.name ?? (asks ? await askForName() : '')

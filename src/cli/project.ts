@@ -55,9 +55,6 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
 export interface Manifest {
   name: string
   version: string
-  description?: string
-  license?: string
-  engines?: object
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>

@@ -25,11 +25,15 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
     `${place}.png`,
   ])
 
-/** Whether a file tests or demonstrates only the starter, so that `init` deletes it. */
-export const isOfStarter = (file: string): boolean =>
-  /^test\/(bench|chaos|gallery|real|scale|starter|features\/.+\/bench)\/|^docs\/demo[.-]|demo-script\.long\.test\.ts$/.test(
-    file,
-  )
+const OF_STARTER = [
+  /^test\/(bench|chaos|gallery|real|sandbox|scale|starter|features\/.+\/bench)\//,
+  // They run what a product does not change in browsers and with processes that are killed. `marked-pages.ts` is a part of them.
+  /^test\/.+(\.long\.test|\/marked-pages)\.ts$/,
+  /^src\/cli\/(init|naming|product-readme)\.|^docs\/demo[.-]|^\.ci\//,
+]
+
+/** Whether a file tests, demonstrates or names only the starter, so that `init` deletes it. */
+export const isOfStarter = (file: string): boolean => OF_STARTER.some((pattern) => pattern.test(file))
 
 /** Whether a file is at or below one of these paths. */
 export const isBelow = (file: string, places: readonly string[]): boolean =>
@@ -70,19 +74,12 @@ export function requireFeatures(features: readonly NamedFeature[], names: readon
   return [...new Set(found)]
 }
 
-/**
- * The paths of the features with these names, and of each group without other features. `folders`: the folders of all features.
- * `formerGroups`: groups from which a feature may have moved.
- */
-export function placesOfAll(
-  folders: readonly string[],
-  names: readonly string[],
-  formerGroups: readonly string[] = [],
-): string[] {
+/** The paths of the features with these names, and of each group without other features. `folders`: those of all features. */
+export function placesOfAll(folders: readonly string[], names: readonly string[]): string[] {
   const groups = groupsOf(folders)
   const kept = groupsOf(folders.filter((folder) => !names.includes(nameOf(folder))))
   const empty = groups.filter((group) => !kept.includes(group))
-  return [...names, ...empty].flatMap((name) => placesOf(name, [...groups, ...formerGroups]))
+  return [...names, ...empty].flatMap((name) => placesOf(name, groups))
 }
 
 /** The paths of the features with these names, and of their groups. */

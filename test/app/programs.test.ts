@@ -168,7 +168,6 @@ describe('the command', () => {
   })
 
   test.each<[script: string, args: string[], env: Record<string, string>, kept: string]>([
-    ['init', [], { npm_config_name: 'Acme', npm_config_yes: 'true' }, '--name'],
     ['connections', ['list', 'foo'], { npm_config_status: 'true' }, '--status'],
     ['add-feature', ['x', 'y'], { npm_config_path: 'true' }, '--path'],
   ])('%s whose option was kept by npm says to add --', async (script, args, env, kept) => {

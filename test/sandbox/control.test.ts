@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type RunningSandbox, startSandbox } from '../support/sandbox.ts'
+import { probe } from '../support/sandbox-probe.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { ZODS_WORDS } from '../support/words.ts'
-import { probe } from './probe.ts'
-import { type RunningSandbox, startSandbox } from './support.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { SCOPES } from '../../src/sandbox/platform.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { CLIENT } from '../support/env.ts'
 import { connected, signedIn, toCallback, toConsent } from '../support/flow.ts'
+import { startSandbox } from '../support/sandbox.ts'
+import { probe } from '../support/sandbox-probe.ts'
 import { createVisitor } from '../support/visitor.ts'
-import { probe } from './probe.ts'
-import { startSandbox } from './support.ts'
 
 /** Both scopes of the platform, as a request names them. */
 const BOTH = Object.values(SCOPES).join(' ')

@@ -1,5 +1,6 @@
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
+import { isOfStarter } from '../../src/cli/removal.ts'
 import { featureFolders, groupsOf, nameOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { files, read } from '../support/documents.ts'
@@ -42,9 +43,8 @@ test('no file imports a feature, but for those of the feature and of the feature
 
 // `npm run init` deletes what proves the starter: what is left compiles without it.
 test('no test that a product keeps imports one of the starter', () => {
-  const ofStarter = /^test\/(bench|chaos|gallery|real|scale|starter)\/|\/bench\/|demo-script\.long/
-  const kept = files('test/**/*.ts').filter((file) => !ofStarter.test(file))
-  const wrong = kept.filter((file) => importsOf(file).some((target) => ofStarter.test(target)))
+  const kept = files('test/**/*.ts').filter((file) => !isOfStarter(file))
+  const wrong = kept.filter((file) => importsOf(file).some(isOfStarter))
   expect(kept.length).toBeGreaterThan(50)
   expect(wrong).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningSandbox, startSandbox } from '../../../support/sandbox.ts'
 import { createVisitor } from '../../../support/visitor.ts'
-import { type RunningSandbox, startSandbox } from '../../support.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createCatalogues } from '../../../../src/features/catalogues/catalogues.ts'
-import { openClient, type RunningSandbox, startSandbox } from '../../support.ts'
+import { openClient, type RunningSandbox, startSandbox } from '../../../support/sandbox.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {

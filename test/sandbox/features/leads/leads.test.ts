@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { SCOPES } from '../../../../src/sandbox/platform.ts'
-import { openClient, startSandbox } from '../../support.ts'
+import { openClient, startSandbox } from '../../../support/sandbox.ts'
 
 test('the leads API pages and sorts as OData does, and has a few dozen leads for each business, all different', async () => {
   const { call, close } = await startSandbox()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBuilderRequests } from '../../../../../src/features/supplier/builder-requests/builder-requests.ts'
 import { SAMPLE_MEMBERS } from '../../../../../src/sandbox/features/supplier/builder-requests/suppliers.ts'
 import { serve } from '../../../../support/ports.ts'
-import { openClient, type RunningSandbox, startSandbox } from '../../../support.ts'
+import { openClient, type RunningSandbox, startSandbox } from '../../../../support/sandbox.ts'
 
 let sandbox: RunningSandbox
 let client: ReturnType<typeof openClient>

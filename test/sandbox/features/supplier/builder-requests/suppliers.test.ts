@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningSandbox, startSandbox } from '../../../support.ts'
+import { type RunningSandbox, startSandbox } from '../../../../support/sandbox.ts'
 
 const RANGE = '/suppliers/ridgeline-build/summit-supplies/range'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { API_KEY, SUBSCRIPTION_KEY } from '../../../../../src/sandbox/features/supplier/first-party/api.ts'
-import { type RunningSandbox, startSandbox } from '../../../support.ts'
+import { type RunningSandbox, startSandbox } from '../../../../support/sandbox.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {

@@ -14,9 +14,9 @@ import {
 } from '../../../../features/supplier/live-pricing/support.ts'
 import { type Running, startAll } from '../../../../support/app.ts'
 import { serve } from '../../../../support/ports.ts'
+import { startSandbox } from '../../../../support/sandbox.ts'
+import { probe } from '../../../../support/sandbox-probe.ts'
 import { createVisitor, type Visitor } from '../../../../support/visitor.ts'
-import { probe } from '../../../probe.ts'
-import { startSandbox } from '../../../support.ts'
 
 const FEATURES = await loadSandboxFeatures()
 

@@ -1,9 +1,9 @@
 import { createApi, createHttp, platform, type TokenSource } from '../../src/connect/index.ts'
 import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
-import { serve } from '../support/ports.ts'
-import { createVisitor, type Visitor } from '../support/visitor.ts'
-import { probe } from './probe.ts'
+import { serve } from './ports.ts'
+import { probe } from './sandbox-probe.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
 
 const FEATURES = await loadSandboxFeatures()
 
