@@ -59,16 +59,14 @@ export interface Manifest {
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
   /** The data for `npm run update`. `npm run init` and each update write it. */
-  starter?: Starter
-}
-
-export interface Starter {
-  /** The version of the starter that the clone began with, or was last updated to. */
-  version: string
-  /** The hash of the git tree that the clone began with. The tree has all files of that version. */
-  tree: string
-  /** The source of the last update. */
-  source?: string
+  starter?: {
+    /** The version of the starter that the clone began with, or was last updated to. */
+    version: string
+    /** The hash of the git tree that the clone began with. The tree has all files of that version. */
+    tree: string
+    /** The source of the last update. */
+    source?: string
+  }
 }
 
 /** The names of all packages of a `package.json`. */

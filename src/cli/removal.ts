@@ -92,31 +92,27 @@ export const placesWithGroups = (folders: readonly string[], names: readonly str
 export const sizeOf = (project: Project, { name, folder }: Pick<NamedFeature, 'name' | 'folder'>): number =>
   placesOf(name, groupsOf([folder])).flatMap(project.filesBelow).length
 
-/** Removes features or other folders, and all that becomes unused. If knip cannot run, throws before any change. */
+/**
+ * Removes features or other folders, and the npm scripts, files and packages that are unused without them. What was unused before
+ * stays. Returns the removed files and packages. If knip cannot run, throws before any change.
+ */
 export function removeAll(project: Project, places: readonly string[]): Unused {
   const before = findUnused(project)
   for (const place of places) project.remove(place)
-  return removeUnused(project, before)
-}
-
-/**
- * Removes npm scripts whose file is gone, and unused files and packages, except those that were unused before. Returns the removed
- * files and packages.
- */
-export function removeUnused(project: Project, before: Unused): Unused {
   const manifest = readManifest(project)
   // Remove scripts first, because a file or a package may only be used by a script.
-  writeManifest(project, { ...manifest, scripts: without(manifest.scripts, isScriptOfGoneFile(project)) })
+  const scripts = without(manifest.scripts, isScriptOfGoneFile(project))
+  writeManifest(project, { ...manifest, scripts })
   const unused = findUnused(project)
   const files = unused.files.filter((file) => !before.files.includes(file))
   const packages = unused.packages.filter((name) => !before.packages.includes(name))
   for (const file of files) project.remove(file)
   const isUnused = (name: string) => packages.includes(name)
-  const used = readManifest(project)
   writeManifest(project, {
-    ...used,
-    devDependencies: without(used.devDependencies, isUnused),
-    dependencies: without(used.dependencies, isUnused),
+    ...manifest,
+    scripts,
+    devDependencies: without(manifest.devDependencies, isUnused),
+    dependencies: without(manifest.dependencies, isUnused),
   })
   return { files, packages }
 }

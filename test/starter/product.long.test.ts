@@ -72,7 +72,9 @@ test('npm run init names the product, keeps only what a product needs and what i
   )
   const others = ['*/bench/*', 'docs/demo.md', '*.long.test.ts', 'src/features/supplier/catalogue-files']
   for (const gone of [...ofStarter, ...others, '.ci', 'src/cli/init.ts']) expect(files(gone), gone).toBe('')
-  expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|busboy|clack|oidc-provider/)
+  expect(product.read('package.json')).not.toMatch(
+    /bench|chaos|scale|simple-oauth2|busboy|clack|oidc-provider/,
+  )
   expect(product.read('.env')).toMatch(/^SESSION_SECRET=\S{32,}$[\s\S]*^TOKEN_ENCRYPTION_KEYS=\S+$/m)
   await expectPackagesAsListed()
   // The types and the linter look at what is left of it after remove-feature, below.
