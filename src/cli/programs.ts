@@ -6,10 +6,7 @@ import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
 
-/** The output of a program, and the reason if it failed or could not be started. */
-export type Ended = ReturnType<typeof run>
-
-/** Runs a program in a folder, with `env` added to its environment, and waits until it ends. */
+/** Runs a program in a folder, with `env` added to its environment. Returns its output, and why it failed or could not be started. */
 export function run(cwd: string, program: string, args: readonly string[], { env = {}, shell = false } = {}) {
   const options = { cwd, shell, encoding: 'utf8', maxBuffer: 200_000_000 } as const
   const ended = spawnSync(program, args, { ...options, env: { ...process.env, ...env } })
@@ -33,7 +30,7 @@ export function fileOf(root: string, tool: string): string {
 }
 
 /** Runs a tool in the folder of a project. */
-export const runTool = (root: string, tool: string, ...args: string[]): Ended =>
+export const runTool = (root: string, tool: string, ...args: string[]) =>
   run(root, process.execPath, [fileOf(root, tool), ...args])
 
 /** How to start npm: the npm that started this command, or else the npm on the PATH, which needs a shell on Windows. */
@@ -44,7 +41,7 @@ function npmOf(args: readonly string[]) {
   return { program: ['npm', ...args.map((arg) => `"${arg}"`)].join(' '), args: [], shell: true }
 }
 
-export function runNpm(cwd: string, ...words: string[]): Ended {
+export function runNpm(cwd: string, ...words: string[]) {
   const { program, args, shell } = npmOf(words)
   return run(cwd, program, args, { shell })
 }
@@ -70,7 +67,7 @@ export function install({ root }: Project): void {
 }
 
 /** Prints the failure of a command, if it failed. */
-export function report(command: string, { failure }: Ended): void {
+export function report(command: string, { failure }: { failure: string | undefined }): void {
   if (failure) printError(...`${command} failed: ${failure}\nCorrect that, and run it again.`.split('\n'))
 }
 

@@ -55,6 +55,8 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
 export interface Manifest {
   name: string
   version: string
+  license?: string
+  engines?: object
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>

@@ -125,6 +125,5 @@ const isScriptOfGoneFile = (project: Project) => (_name: string, script: string)
   const [, program, feature, command] = /^node src\/run\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
   if (program === undefined) return false
   if (program !== 'src/cli/feature.ts' || !command) return !project.exists(program)
-  const file = `/${feature}/cli-${command}.ts`
-  return !project.filesBelow('src/features').some((path) => path.endsWith(file))
+  return !project.filesBelow('src/features').some((path) => path.endsWith(`/${feature}/cli-${command}.ts`))
 }
