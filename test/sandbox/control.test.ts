@@ -133,8 +133,8 @@ test('without features it still has its home page, and the menu shows only pages
   const { status, text } = await visitor.get(`${url}/`)
   expect(status).toBe(200)
   expect([...text.matchAll(/<a href="(\/[^"]+)"/g)].map(([, path]) => path)).toEqual([
-    '/sandbox/faults',
     '/connected-apps',
+    '/sandbox/faults',
   ])
   await close()
 })
