@@ -90,7 +90,7 @@ describe('docs/deploy/kubernetes.yaml', () => {
   test('probes addresses that answer, and leaves time to stop', async () => {
     for (const probe of ['readinessProbe', 'livenessProbe'] as const)
       expect((await fetch(app.url + container[probe].httpGet.path)).status).toBe(200)
-    // Requests in flight, and the answer to a token request that one of them has sent.
+    // 52 s for requests in flight, and for the answer to a token request that one of them has sent.
     const graceSeconds = container.lifecycle.preStop.sleep.seconds + 52
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
   })

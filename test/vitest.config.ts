@@ -8,8 +8,9 @@ for (const [name, found] of Object.entries({ 'redis-server': REDIS, Chromium: CH
 }
 
 /**
- * Projects of the files whose names end like this. They share processes, and what these have loaded: that takes longer than most tests.
- * What changes or measures the whole process, such as its clock or its memory, is named `.serial` and has one of its own.
+ * Projects of the files whose names end like this. They share processes with loaded modules, because loading takes longer than most
+ * tests. A file that changes or measures its whole process, such as its clock or memory, is named `.serial` and gets its own
+ * process.
  */
 export function projectsOf(ending: string, exclude: readonly string[]) {
   const serial = `**/*.serial${ending}`
@@ -40,7 +41,7 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/connect', import.meta.url)),
     },
-    // Most tests wait for programs and clocks; so four files at a time are quicker than two, even on two cores.
+    // Most tests wait for programs and clocks, so four files at a time are faster than two, even on two cores.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     setupFiles: ['patience', 'leave-nothing', 'short-failures'].map((name) => `test/support/${name}.ts`),
     expect: { poll: { timeout: 60_000 } },

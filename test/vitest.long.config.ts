@@ -3,7 +3,7 @@ import { defaultExclude, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import config, { projectsOf } from './vitest.config.ts'
 
-/** Words in the names of those that take longest, the longest first: those that mostly wait run beside those that compute. */
+/** Words in the names of the slowest files, the slowest first. Files that mostly wait run beside files that compute. */
 const LONGEST = [
   'product.long',
   'doors',
@@ -21,10 +21,13 @@ const LONGEST = [
   'kill',
 ]
 
-/** What is promised within seconds of a failure. It runs at the end, one file at a time: other tests would take its seconds. */
+/**
+ * Tests that promise a recovery within seconds of a failure. They run at the end, one file at a time, because other tests would
+ * slow them down.
+ */
 const ONE_BY_ONE = ['test/real/failover.long.test.ts', 'test/real/vault-processes.long.test.ts']
 
-/** Starts those that take longest at first, so that none of them is left over at the end. */
+/** Starts the slowest files first, so that no slow file runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification) => {
@@ -52,7 +55,7 @@ export default defineConfig({
         },
       },
     ],
-    // Runs of copies of the project, which these tests start, empty a cache that is shared with them.
+    // These tests start vitest in copies of the project, and those runs empty the shared cache.
     fsModuleCache: false,
     sequence: { sequencer: LongestFirst },
     env: { ...config.test?.env, LONG_TESTS: 'true' },

@@ -8,6 +8,6 @@ export function embeddedStore(): string {
   const { redisUrls, dataDir } = readSettings(withDevelopmentSecrets(process.env), storeSettings)
   if (redisUrls.length === 0) return join(dataDir, 'store.sqlite')
   throw new Error(
-    'REDIS_URL is set: back up and restore Redis with its own tools (docs/deploy.md, Backup and restore).',
+    'REDIS_URL is set. Back up and restore Redis with its own tools (docs/operations.md, Backup and restore).',
   )
 }

@@ -29,11 +29,15 @@ export async function withApp(work: (app: Dependencies) => Promise<void>): Promi
     try {
       await ready(app.store)
       await work(app)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      const { description } = app.store
+      const cure = app.config.redisUrls.length > 0 ? 'Start it, or correct REDIS_URL.' : 'Check DATA_DIR.'
+      throw new Error(`${description} is not available (${error.reason}). ${cure}`)
     } finally {
       await app.close()
     }
   } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) fail(error)
-    fail(`The store is not available (${error.reason}). Check REDIS_URL and DATA_DIR.`)
+    fail(error)
   }
 }

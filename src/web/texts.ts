@@ -389,7 +389,8 @@ export const texts = {
     refresh_too_soon: { title: 'Too soon to renew access', detail: 'Access was renewed a moment ago.' },
     store_unavailable: {
       title: 'Service unavailable',
-      detail: "The app's own data store is not available. Nothing is lost; please try again in a moment.",
+      detail:
+        "This app can't reach its data at the moment. Your connections are not lost. Please try again soon.",
     },
     record_decryption_failed: {
       title: 'This connection cannot be read',

@@ -192,8 +192,9 @@ describe('the command', () => {
       const [script = '', ...rest] = args
       const { code, output } = await command(script, env, { args: rest })
       expect(code).toBe(1)
-      expect(output).toContain('The store is not available (')
-      expect(output).toContain('REDIS_URL')
+      expect(output).toMatch(
+        /^Redis at 127\.0\.0\.1:9 is not available \(.+\)\. Start it, or correct REDIS_URL\.$/m,
+      )
     }
   })
 

@@ -14,7 +14,7 @@ import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
 
 const sandboxFeatures = await loadSandboxFeatures()
-/** The settings of features of which the sandbox is told, too: without them, it would not know the app. */
+/** The settings of features that the sandbox needs, too. Without them, it would not know the app. */
 const SHARED: Record<string, string> = Object.assign(
   {},
   ...sandboxFeatures.map(({ appOptions, demoEnv }) => (appOptions ? demoEnv : {})),
@@ -33,14 +33,14 @@ export interface Running {
   logLines: string[]
   /** Sets a fault of the sandbox; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  /** `POST /sandbox/<action>`: lets every access token expire, or withdraws every consent. */
+  /** `POST /sandbox/<action>`: expires every access token, or revokes every consent. */
   sandbox(action: 'expire' | 'revoke'): Promise<void>
   /**
-   * Scripts the platform: the next request to `path`, such as `/api/leads`, gets this answer in place of the sandbox's.
+   * Scripts the platform: the next request to `path`, such as `/api/leads`, gets this answer instead of the sandbox's.
    * Several answers to one path are given in order.
    */
   answer(path: string, answer: ScriptedAnswer): void
-  /** The sandbox's latest calls, the latest first. */
+  /** The sandbox's latest calls, newest first. */
   calls(): Promise<{ endpoint: string; status: number | string }[]>
   /** Ends all faults and scripted answers. */
   clear(): Promise<void>
@@ -56,8 +56,8 @@ export interface ScriptedAnswer {
 }
 
 /**
- * The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. The sandbox's
- * limits are out of the way unless `sandboxOptions` says otherwise.
+ * The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. The sandbox's limits are too
+ * high to matter, unless `sandboxOptions` changes them.
  */
 export async function startAll(
   env: Record<string, string> | ((sandbox: { authUrl: string }) => Record<string, string>) = {},
@@ -152,9 +152,9 @@ export async function startAll(
 let shared: Promise<Running> | undefined
 
 /**
- * The app that the test files of a worker share, with the default settings; it ends with the worker. Files run one after the
- * other there, and each has users of its own (`newUser`). The faults, scripted answers and mocks of a test end with it. A file that
- * needs other settings, or all log lines and calls of its own, starts an app itself.
+ * The app that the test files of a worker share, with the default settings; it ends with the worker. A worker runs its files one
+ * after the other, and each file has its own users (`newUser`). The faults, scripted answers and mocks of a test end with it. A
+ * file that needs other settings, or only its own log lines and calls, starts its own app.
  */
 export async function sharedApp(): Promise<Running> {
   shared ??= startAll().then((app) => {

@@ -11,7 +11,7 @@ interface AxeResult {
 /** The serious accessibility faults of the page, by rule and place; all rules unless `rules` names some. */
 export async function seriousFaults(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  // No rule that is on needs preloaded media.
+  // None of the enabled rules needs preloaded media.
   const options = JSON.stringify({
     resultTypes: ['violations'],
     preload: false,

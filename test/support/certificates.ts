@@ -1,4 +1,4 @@
-/** Certificates for tests only: their keys protect nothing. */
+/** Certificates for tests only. Their keys are public. */
 
 /** Issued the others; valid until 2081. */
 export const TEST_CA = `-----BEGIN CERTIFICATE-----

@@ -20,10 +20,10 @@ export function openChromium(hosts: string[] = []): Promise<Browser> {
   })
 }
 
-/** What a page names to be loaded with it. */
+/** The addresses that a page asks the browser to load with it. */
 const PARTS = ['stylesheet', 'script', 'image', 'font']
 
-/** A new window of its own, as a new user has it; collects what the browser complains about. */
+/** Opens a separate window, as for a new user, and collects the browser's complaints. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options)
   context.setDefaultTimeout(60_000)
@@ -67,7 +67,7 @@ async function doubledIds(page: Page): Promise<string[]> {
 const HEADINGS = 'h1, h2, h3'
 const WORDS = `${HEADINGS}, th, td, dt, dd, p, li, label, summary, caption`
 
-/** The words that are broken in two, apart from names, and long ones such as an address. */
+/** The words that are broken in two, except names and long words such as an address. */
 async function brokenWords(page: Page, selector: string): Promise<string[]> {
   return (await page.evaluate(`[...document.querySelectorAll('${selector}')]
     .filter((element) => element.checkVisibility())
@@ -95,11 +95,11 @@ async function brokenLabels(page: Page): Promise<string[]> {
 }
 
 /**
- * What every page must be: no wider than its window, with each id once, each button's label in one line and no word broken, and accessible (axe needs scripts
- * to run; `rules`: only these).
+ * Requirements for every page: no wider than its window, each id once, each button's label on one line, no broken word, and
+ * accessible (axe needs scripts to run; `rules`: only these).
  */
 export async function inspect(page: Page, scripted: boolean, rules?: string[]): Promise<void> {
-  // A click returns when the next page has begun; before its styles are there it may be wider.
+  // A click returns when the next page has begun to load. The page may be wider until its styles arrive.
   await page.waitForLoadState('load')
   expect(await tooWide(page), page.url()).toEqual([])
   expect(await doubledIds(page), page.url()).toEqual([])
@@ -108,7 +108,10 @@ export async function inspect(page: Page, scripted: boolean, rules?: string[]): 
   if (scripted) expect(await seriousFaults(page, rules), page.url()).toEqual([])
 }
 
-/** Nothing on a page jumps while it loads, and it is light. `LONG_TASKS=1` prints its tasks of 50 ms and more: they depend on the machine. */
+/**
+ * Nothing on a page jumps while it loads, and it is light. `LONG_TASKS=1` prints tasks of 50 ms or more. A test can't limit them,
+ * because they depend on the machine.
+ */
 async function inspectLoad(page: Page, maxBytes: number): Promise<void> {
   const { jumps, bytes, tasks } = (await page.evaluate(`new Promise((resolve) => {
     const jumps = []
@@ -132,7 +135,7 @@ async function inspectLoad(page: Page, maxBytes: number): Promise<void> {
   expect(bytes, `${page.url()} weighs too much`).toBeLessThan(maxBytes)
 }
 
-/** With a font of 200 %, a page is no wider than its window, and no heading breaks inside a word. */
+/** With a font of 200%, a page is no wider than its window, and no heading breaks inside a word. */
 async function inspectLargeFont(page: Page): Promise<void> {
   await page.evaluate("document.documentElement.style.fontSize = '200%'")
   expect(await tooWide(page), `${page.url()} with a font of 200 %`).toEqual([])
@@ -151,8 +154,8 @@ interface RecordedPage {
 }
 
 /**
- * A walk through pages in a desktop window, each of which must be right in every other kind of window as well. `maxBytes`: what a
- * page and what it loads may weigh, uncompressed.
+ * A walk through pages in a desktop window. Each page must also meet the requirements in every other kind of window. `maxBytes`:
+ * the maximum size of a page and the files that it loads, uncompressed.
  */
 export async function startWalk(browser: Browser, { maxBytes = 60_000 } = {}) {
   // Without transitions, so that colours are final at once.
@@ -168,7 +171,10 @@ export async function startWalk(browser: Browser, { maxBytes = 60_000 } = {}) {
     page,
     complaints,
     close,
-    /** Inspects the page that is open: how it loads, as it is, and on a phone of 375 px in dark colours, also with a font of 200 %. */
+    /**
+     * Inspects the open page: while it loads, once it has loaded, and on a phone of 375 px in dark colours, also with a font of
+     * 200%.
+     */
     async look(): Promise<void> {
       await page.waitForLoadState('load')
       await inspectLoad(page, maxBytes)
@@ -184,7 +190,7 @@ export async function startWalk(browser: Browser, { maxBytes = 60_000 } = {}) {
       const headers = await latest.allHeaders()
       recorded.push({ url: latest.url(), status: latest.status(), headers, body: await latest.body() })
     },
-    /** Shows the pages that were looked at, as the server sent them, without JavaScript on a phone: what fits there fits anywhere. */
+    /** Shows the inspected pages, as the server sent them, on a phone without JavaScript. A page that fits there fits anywhere. */
     async inspectWithoutScripts(): Promise<void> {
       const plain = await openPage(browser, { viewport: PHONE, javaScriptEnabled: false })
       let shown: RecordedPage | undefined

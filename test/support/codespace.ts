@@ -6,8 +6,8 @@ const DOMAIN = 'forwarded.invalid'
 const PUBLIC_HOST = 'public-host'
 
 /**
- * A GitHub Codespace with private ports: its proxy passes requests of the owner's browser on to this machine, with the headers
- * that it adds and changes. No program on this machine can reach the public addresses.
+ * A GitHub Codespace with private ports. Its proxy passes requests of the owner's browser on to this machine, and adds and changes
+ * headers. No program on this machine can reach the public addresses.
  */
 export async function openCodespace() {
   const proxy = await serve((req, res) => {

@@ -5,7 +5,7 @@ import { freePort } from './ports.ts'
 import { answering, type Program, runProgram } from './process.ts'
 import type { Visitor } from './visitor.ts'
 
-/** `npm run demo` on free ports, with a data folder of its own. */
+/** `npm run demo` on free ports, with its own data folder. */
 export async function openDemo(env: Record<string, string> = {}) {
   const { dir, remove } = tempDir()
   const [port, sandboxPort] = [env.PORT ?? (await freePort()), await freePort()]
@@ -28,7 +28,7 @@ export async function openDemo(env: Record<string, string> = {}) {
     dir,
     settings,
     spawn,
-    /** Starts the demo and waits until it is ready: a Redis connects in the background. */
+    /** Starts the demo and waits until it is ready, because Redis connects in the background. */
     async start(): Promise<Program> {
       const program = spawn()
       await answering(`http://localhost:${port}/health/live`, program)

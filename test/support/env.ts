@@ -16,14 +16,14 @@ export interface TempDir {
 /** On Linux, a folder in memory. */
 const MEMORY = '/dev/shm'
 
-/** Whether tests have a folder in memory with a gigabyte of room. What measures speed (`npm run bench`) uses the disk. */
+/** Whether tests have a folder in memory with a gigabyte of room. Benchmarks (`npm run bench`) use the disk. */
 function hasMemory(): boolean {
   if (!process.env.VITEST || !existsSync(MEMORY)) return false
   const { bavail, bsize } = statfsSync(MEMORY)
   return bavail * bsize > 1e9
 }
 
-// SQLite waits for a disk at each write, which takes longer than most of what a test does.
+// SQLite waits for a disk at each write, which would take most of a test's time.
 const FAST = hasMemory() ? MEMORY : tmpdir()
 
 export function tempDir(parent = FAST): TempDir {

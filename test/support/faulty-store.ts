@@ -17,7 +17,7 @@ const OPERATIONS = [
   'ofOwner',
 ] as const
 
-/** A store in memory whose operations fail as a rule says. */
+/** A store in memory. A rule decides which operations fail. */
 export function createFaultyStore(now: () => number = Date.now) {
   const inner = openSqlite({ file: ':memory:', now })
   let rule: Rule = () => undefined
@@ -55,14 +55,14 @@ export function createFaultyStore(now: () => number = Date.now) {
     heal: () => {
       rule = () => undefined
     },
-    /** How many operations there were. */
+    /** The number of operations so far. */
     count: () => count,
   }
 }
 
 /**
  * Runs `scenario` without a fault, and then once for each of its operations and each moment with that operation failing.
- * `scenario` resolves to how many operations there were.
+ * `scenario` resolves to the number of operations.
  */
 export async function forEachFault(
   scenario: (failing: number, moment: Moment) => Promise<number>,

@@ -7,14 +7,14 @@ import { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
 const features = await loadFeatures()
 
-/** The scopes that the app asks for: those of the features, and of the one that only tests have. */
+/** The scopes that the app asks for, including the scope of the feature for tests. */
 export const { scopes: SCOPES } = featureOptions([...features, probe])
 
-/** Where the app and the sandbox are. */
+/** The addresses of the app and the sandbox. */
 type Addresses = Pick<Running, 'url' | 'platform'>
 
 let users = 0
-/** The name of a user whom no other test of this worker knows. */
+/** A new user name, which no other test of this worker uses. */
 export const newUser = () => `user-${++users}`
 
 /** Moves the clock of everything in this process forward until the end of the test. */
@@ -23,7 +23,7 @@ export function later(seconds: number): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Makes a call twice, a minute apart: only then is an end of access on the platform certain. */
+/** Makes a call twice, a minute apart, because the app is sure that access has ended only after the second refusal. */
 export async function aMinuteApart(call: () => Promise<unknown>): Promise<void> {
   await call()
   later(61)
@@ -46,7 +46,7 @@ export async function logIn(
   await visitor.post(`${app.platform}/login`, { form: { email, password: 'sandbox' } })
 }
 
-/** Presses Connect and goes as far as the return with bxcontext; resolves to that url, not yet opened. */
+/** Presses Connect and walks to the return with a bxcontext. Resolves to that URL, without opening it. */
 export async function toBxcontext(
   app: Addresses,
   visitor: Visitor,
@@ -56,14 +56,14 @@ export async function toBxcontext(
   await logIn(app, visitor, email)
   const returned = `${app.url}/connect/context`
   const started = await visitor.follow(await visitor.post(`${app.url}/connect`), returned)
-  // Whoever has one business is not asked which.
+  // The platform doesn't ask a user with a single business to choose.
   if (started.url.startsWith(returned)) return started.url
   const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
   const chosen = await visitor.post(`${app.platform}/oauth2.html`, { form: { redirectUrl, bxcontext } })
   return new URL(chosen.headers.get('location') ?? '', chosen.url).href
 }
 
-/** As far as the consent page. */
+/** Walks through the flow up to the consent page. */
 export async function toConsent(
   app: Addresses,
   visitor: Visitor,
@@ -73,7 +73,7 @@ export async function toConsent(
   return visitor.follow(await visitor.get(await toBxcontext(app, visitor, bxcontext, email)))
 }
 
-/** As far as the callback; resolves to its url with code and state, not yet opened. */
+/** Walks through the flow up to the callback, and resolves to its URL with the code and the state, without opening it. */
 export async function toCallback(
   app: Addresses,
   visitor: Visitor,
@@ -88,7 +88,7 @@ export async function toCallback(
   return (await visitor.follow(answered, `${app.url}/connect/callback`)).url
 }
 
-/** The whole way: a signed-in visitor with a connection. */
+/** Walks through the whole flow. Resolves to a signed-in visitor with a connection. */
 export async function connected(
   app: Addresses,
   {

@@ -21,9 +21,8 @@ const digest = (text: string) => createHmac('sha256', 'pair').update(text).diges
 export type KillSetup = Awaited<ReturnType<typeof killSetup>>
 
 /**
- * The app as a process of its own (`start`), to be killed, with a platform whose answers show in what is stored: a
- * refresh token is derived from its access token, so a record made of two halves would be noticed. `answering` runs
- * before each answer.
+ * The app as a separate process (`start`) that tests kill, and its platform. The platform derives each refresh token from the
+ * access token, so a test notices a record that mixes two answers. `answering` runs before each answer.
  */
 export async function killSetup({ redis, answering }: { redis: boolean; answering(): Promise<void> }) {
   const { dir, remove } = tempDir()
@@ -74,8 +73,8 @@ export async function killSetup({ redis, answering }: { redis: boolean; answerin
     },
     refresh: (bxcontext: string) => visitor.post(`${url}/connections/${bxcontext}/refresh`),
     /**
-     * Reads every record as the next start would; each must be one whole answer of the platform. Resolves to the access
-     * tokens by bxcontext.
+     * Reads every record as the app does after its next start. Each record must match a single answer of the platform. Resolves to
+     * the access tokens by bxcontext.
      */
     async checkRecords(): Promise<Map<string, string>> {
       const store = server

@@ -1,4 +1,4 @@
-/** A setup file: no process outlives the file of tests that started it, whatever fails. */
+/** A setup file for vitest. Even after a failure, no process outlives the test file that started it. */
 import { afterAll } from 'vitest'
 import { endChildren } from './children.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Marks every text that users read, so that a test finds the sentences that are written anywhere else. It changes the
- * modules of the process, so the app is imported after it. `test/features/texts.serial.long.test.ts` runs the walks of all features.
+ * Marks every text that users read, so that a test finds sentences that are not in a file of texts. Import this file before the
+ * app, because it changes the modules of the process. `test/features/texts.serial.long.test.ts` runs the walks of all features.
  */
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -38,13 +38,16 @@ export const stringsIn = (value: unknown): string[] =>
         TEXTS.includes(name) ? [] : stringsIn(member),
       )
 
-/** The pages for developers, to which this visitor gets no links from now on, have no texts. */
+/** From now on, this visitor gets no links to the pages for developers, because their sentences are not in the files of texts. */
 export async function hideDeveloperPages({ url }: { url: string }, visitor: Visitor): Promise<Visitor> {
   await visitor.post(`${url}/customer-view`, { form: { on: 'true' } })
   return visitor
 }
 
-/** Every sentence of an answered page is a text. `data`: strings on it that are not in its JSON, such as names. */
+/**
+ * Expects that every sentence of this page comes from a file of texts. `data`: strings on the page that are not in its JSON, such
+ * as names.
+ */
 export function expectMarked(answer: Answer, data: readonly string[] = []): void {
   expect(answer.headers.get('content-type'), answer.url).toMatch(/^text\/html/)
   expect(answer.text).toContain('⟦')

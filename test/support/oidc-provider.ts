@@ -1,6 +1,6 @@
 /**
- * node-oidc-provider, which nobody here wrote, with its pages for development: as the app's sign-in service, and as the
- * platform's authorization server. Anyone can log in under any name.
+ * node-oidc-provider, an independent implementation, with its pages for development. Tests use it as the app's sign-in service and
+ * as the platform's authorization server. Anyone can log in under any name.
  */
 import express from 'express'
 import Provider, { type ClientAuthMethod } from 'oidc-provider'
@@ -16,10 +16,10 @@ export const ACCESS_TOKEN_SECONDS = 3600
 /** The business that every user of the platform has. */
 export const BXCONTEXT = 'harbour-homes'
 
-/** A request to the token endpoint and its answer, with its tokens: they are worth nothing outside of the test. */
+/** A request to the token endpoint and its answer, including tokens, which are worthless outside the test. */
 interface TokenRequest {
   grantType: string
-  /** How it carried the client secret. */
+  /** Where the request contained the client secret. */
   method: ClientAuthMethod
   status: number
   answer: Record<string, unknown>
@@ -48,7 +48,8 @@ export type SignInProvider = Awaited<ReturnType<typeof startSignInProvider>>
 
 /**
  * The sign-in service of the app at `appUrl`. By its defaults, ID tokens have no names, discovery lists both methods of client
- * authentication, and the token endpoint accepts both. With `only`, the client is registered with this one, and no other is listed.
+ * authentication, and the token endpoint accepts both. With `only`, the client is registered with this method, and the metadata
+ * lists no other.
  */
 export async function startSignInProvider(appUrl: string, only?: ClientAuthMethod) {
   const { server, port, close } = await serve()
@@ -81,7 +82,7 @@ export type OidcPlatform = Awaited<ReturnType<typeof startPlatform>>
 /**
  * The authorization server of the platform of the app at `appUrl`. By its defaults, it issues a refresh token only for the scope
  * `offline_access`, which it grants only with `prompt=consent`, and a refresh returns the same refresh token. With `rotates`, a
- * refresh returns a new one, and to use an old one again ends the grant.
+ * refresh returns a new refresh token, and a second use of an old one ends the grant.
  */
 export async function startPlatform(appUrl: string, { rotates = false, tokenPath = '/oauth/token' } = {}) {
   const { server, port, close } = await serve()
@@ -105,7 +106,7 @@ export async function startPlatform(appUrl: string, { rotates = false, tokenPath
   provider.on('grant.saved', ({ jti }) => grants.add(jti))
   const tokenRequests = noteTokenRequests(provider)
 
-  // What no authorization server has: the page that returns the bxcontext, and an API of any collection.
+  // The parts that an authorization server lacks: the page that returns the bxcontext, and an API with any collection.
   const shim = express()
     .get('/oauth2.html', (req, res) => {
       const back = new URL(String(req.query.redirectUrl))
@@ -130,7 +131,7 @@ export async function startPlatform(appUrl: string, { rotates = false, tokenPath
     },
     tokenRequests,
     refreshes: () => tokenRequests.filter(({ grantType }) => grantType === 'refresh_token'),
-    /** Ends every grant, as a user does who withdraws a consent. */
+    /** Ends every grant, as if the users had revoked access. */
     revoke: async () => {
       for (const id of grants) await (await provider.Grant.find(id))?.destroy()
     },

@@ -28,7 +28,7 @@ export interface Choices {
   isDown?: boolean
   /** Whether the token response has no ID token. */
   withoutIdToken?: boolean
-  /** What its UserInfo endpoint answers; nothing: it fails. */
+  /** The answer of its UserInfo endpoint; if undefined, the endpoint fails. */
   userInfo?: Record<string, unknown>
   /** Whether it has a logout page. */
   hasLogout?: boolean
@@ -39,8 +39,9 @@ export interface Choices {
 }
 
 /**
- * A provider with other choices: a logout page that requires `id_token_hint`, or none, the client secret in the body, a new
- * signing key for each sign-in, `sub` with unusual characters, and no consent. `choices` can be changed while it runs.
+ * A provider that differs from node-oidc-provider: it has a logout page that requires `id_token_hint`, or no logout page, takes the
+ * client secret in the body, signs each ID token with a new key, sends a `sub` with unusual characters, and asks for no consent.
+ * `choices` can be changed while it runs.
  */
 export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Choices }> {
   const { server, port, close } = await serve()

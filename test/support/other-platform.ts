@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SCOPES } from './flow.ts'
 import { serve } from './ports.ts'
 
-/** A platform with other choices than the sandbox: paths with prefixes, pages as errors, logins before everything. */
+/** A platform that differs from the sandbox: its paths have prefixes, its errors are pages, and it asks for a login first. */
 export interface OtherPlatformOptions {
   /** The path of the token endpoint below `PLATFORM_AUTH_URL`, and whether the usual one redirects there. */
   tokenPath?: string
@@ -19,9 +19,9 @@ export interface OtherPlatformOptions {
   codeError?: string
   /** Whether the token endpoint reports errors in a form of its own. */
   ownErrors?: boolean
-  /** Whether a login comes before the client, the redirect url and the scopes are checked. */
+  /** Whether it asks for a login before it checks the client, the redirect URL and the scopes. */
   loginFirst?: boolean
-  /** Whether the start page asks for no login, and returns the browser at once. */
+  /** Whether the start page redirects back at once, without a login. */
   straightBack?: boolean
   /** Whether the web application answers every address with the same page. */
   singlePage?: boolean
@@ -33,7 +33,7 @@ export interface OtherPlatformOptions {
   noise?: boolean
   /** Repeats the request's secret in errors of the token endpoint, in this encoding. */
   echo?: (secret: string) => string
-  /** What the start page and the consent page refuse, as JSON with this status. */
+  /** The JSON errors of the start page and the consent page, and their status. */
   refuses?: { start?: string; consent?: string; status: number; onlyWithPkce?: boolean }
   /** The status of every answer from one address, with a page. */
   outage?: { path: string; status: number }

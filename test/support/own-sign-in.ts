@@ -5,7 +5,7 @@ import { signedInPath } from '../../src/web/sign-in/session-routes.ts'
 import { type OwnSignIn, signIn } from '../../src/web/sign-in/user.ts'
 
 /**
- * A product's own sign-in, which believes the address that somebody enters. It stores the address by the user's id, as a product
+ * A product's own sign-in. It accepts any email address that a visitor enters. It stores the address by the user's id, as a product
  * does with the accounts of its users.
  */
 export const ownSignIn: OwnSignIn = ({ store }) => {

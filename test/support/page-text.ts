@@ -3,7 +3,7 @@ const SHOWN = 30
 
 const isPage = (value: unknown) => typeof value === 'string' && /^\s*<!doctype html>/i.test(value)
 
-/** What a person reads on a page, without its header; any other text as it is. */
+/** The visible text of a page without its header. Returns any other text unchanged. */
 export function textOfPage(html: string): string {
   if (!isPage(html)) return html
   const [title = ''] = /(?<=<title>)[^<]*/.exec(html) ?? []
@@ -18,7 +18,7 @@ export function textOfPage(html: string): string {
   return [`The text of the page "${title}":`, ...shown].join('\n')
 }
 
-/** A plugin of Chai: an assertion that fails shows the text of a page, or of one in a list, not its HTML. */
+/** A Chai plugin. A failing assertion shows the text of a page, or of a page in a list, instead of its HTML. */
 export const pagesAsText: Chai.ChaiPlugin = ({ Assertion }, { getActual, overwriteMethod, test }) =>
   overwriteMethod(
     Assertion.prototype,

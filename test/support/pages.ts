@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { format } from '../../src/web/pages/format.ts'
 import type { Visitor } from './visitor.ts'
 
-/** A text as it is in the HTML that `visitor` reads: tests compare pages with the texts of the product, which may have any words. */
+/** Converts a text to the form that `visitor` reads from HTML, so that tests can compare pages with the product's own texts. */
 export const shown = (text: string): string => format.sentence(text).replaceAll(/<\/?bdi[^>]*>/g, '')
 
 /** A page has these texts, one after another. */

@@ -1,6 +1,6 @@
 /**
- * A setup file: `vi.waitFor` is as patient as `expect.poll` is by vitest.config.ts, whatever limit a test names. A limit
- * that fits a quiet machine fails on a busy one, and a test that waits in vain fails all the same.
+ * A setup file: Gives `vi.waitFor` the time limit that vitest.config.ts sets for `expect.poll`, and ignores the limit in a test. A
+ * shorter limit would fail on a busy machine, and a test that waits in vain still fails.
  */
 import { vi } from 'vitest'
 

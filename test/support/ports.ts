@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { MAX_HEADER_BYTES } from '../../src/runtime/serve.ts'
 
 /**
- * Below the ports that systems give to outgoing connections, so that nothing takes it before the test does; and so is
- * the port 10,000 above, where the nodes of a Redis Cluster talk to each other.
+ * It is below the ports that systems use for outgoing connections, so that no program takes it before the test does. So is the port
+ * plus 10,000, through which the nodes of a Redis Cluster communicate.
  */
 const [FIRST_PORT, LAST_PORT] = [12_000, 22_000]
 

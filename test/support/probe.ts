@@ -21,7 +21,7 @@ import { signedInOnly } from '../../src/web/sign-in/user.ts'
 
 declare module 'express-session' {
   interface SessionData {
-    /** How often a request of this session was saved. */
+    /** How often requests have saved this session. */
     saved: number
   }
 }

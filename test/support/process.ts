@@ -6,10 +6,10 @@ import { inspect } from 'node:util'
 import { endsWithFile } from './children.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Where programs run: a folder without the `.env` that the owner of the project may have. */
+/** The folder in which programs run. It doesn't contain your own `.env`. */
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
-/** The tests start some hundred programs; what they load is compiled once. */
+/** The tests start some hundred programs, so their modules are compiled only once. */
 const { NODE_COMPILE_CACHE: cache } = process.env
 const COMPILED = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
 
@@ -22,10 +22,13 @@ export interface Program {
   kill(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** What every program of a test has in its environment. */
+/** The environment variables of every program that a test starts. */
 const OWN = { PATH: process.env.PATH ?? '', NODE_ENV: 'test', ...COMPILED }
 
-/** Runs one of our scripts by this Node, with nothing of ours in its environment but `env`; its output may go to a file. */
+/**
+ * Runs one of our scripts with this Node. Its environment contains only `env` and the variables above, and its output may go to a
+ * file.
+ */
 export function run(
   script: string,
   env: Record<string, string> = {},
@@ -69,20 +72,20 @@ export function programOf(child: ChildProcess, signal?: NodeJS.Signals): Program
   }
 }
 
-/** Stands for the end of the process: what follows `process.exit` is not run. */
+/** Thrown instead of ending the process, so that the code after `process.exit` doesn't run. */
 class Exit extends Error {}
 
 interface Ended {
   code: number
   output: string
 }
-/** The command that was asked for last. */
+/** The latest command. */
 let latest: Promise<unknown> = Promise.resolve()
 let count = 0
 
 /**
- * Runs a command of ours that ends by itself, like `run`, but in this process, which has most of its modules loaded: loading them
- * takes longer than what most commands do. For what needs a process of its own, such as signals, there is `run`.
+ * Runs a command like `run`, but in this process. Most modules are loaded here, and loading them would take longer than most
+ * commands. Use `run` if the command needs its own process, for example for signals.
  */
 export async function command(
   script: string,
@@ -90,18 +93,18 @@ export async function command(
   { args = [] as string[], cwd = HERE } = {},
 ): Promise<Ended> {
   const file = resolve(ROOT, script)
-  // A process reads its .env once. The modules of a copy of the project are not those of this process.
+  // A process reads its .env once. A copy of the project has its own modules, so run it in another process.
   if (existsSync(join(cwd, '.env')) || !file.startsWith(ROOT)) {
     const program = run(file, env, { args, cwd })
     return { code: Number(await program.exited), output: program.output() }
   }
-  // One after the other, since each changes this process.
+  // Run one command at a time, because each changes this process.
   const ended = latest.then(() => runHere(file, { ...OWN, ...env }, args, cwd))
   latest = ended
   return ended
 }
 
-/** Runs a command with arguments, environment, folder, output and exit code of its own, as if this process were only for it. Never throws. */
+/** Runs a command with its own arguments, environment, folder, output and exit code, as if it had its own process. Never throws. */
 async function runHere(
   file: string,
   env: Record<string, string>,
@@ -128,7 +131,7 @@ async function runHere(
   process.chdir(cwd)
   replaceEnv(env)
   try {
-    // Evaluated anew for each command; what it imports is not.
+    // The command's own file is evaluated again each time, but its imports are not.
     await import(`${pathToFileURL(file).href}?${++count}`)
     code ??= process.exitCode ?? 0
   } catch (error) {
@@ -158,7 +161,7 @@ export async function runApp(
   return { ...program, url }
 }
 
-/** Resolves when `url` answers. Throws with the program's output when it ends before that. */
+/** Resolves when `url` answers. Throws an error with the program's output if it ends before that. */
 export async function answering(url: string, program: Program): Promise<void> {
   let ended = false
   void program.exited.then(() => {
@@ -173,7 +176,7 @@ export async function answering(url: string, program: Program): Promise<void> {
   }
 }
 
-/** A worker of `test/support` in a process of its own, spoken to by messages. */
+/** A worker in a separate process, which receives and sends messages. */
 export function forkWorker(name: string, env: Record<string, string>): ChildProcess {
   const script = fileURLToPath(new URL(name, import.meta.url))
   return endsWithFile(fork(script, { cwd: ROOT, env: { ...OWN, ...env } }))

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NOT_COPIED = new Set(['.git', '.data', '.demo', 'coverage'])
 const execute = promisify(execFile)
 
-/** A fresh copy of the project, or all of an earlier copy of it, with the packages of this one. */
+/** A new copy of the project, or of an earlier copy, with this project's packages. */
 export function copyProject(from = ROOT) {
   // On the disk, to which packages can be linked.
   const { dir, remove } = tempDir(tmpdir())
@@ -20,11 +20,11 @@ export function copyProject(from = ROOT) {
       cpSync(join(from, name), join(dir, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
 
-  /** Runs a program in the copy; resolves to its output, and throws an error with it. */
+  /** Runs a program in the copy, and resolves to its output. If the program fails, throws an error with the output. */
   async function run(program: string, args: string[]): Promise<string> {
     // The programs of the copy are not workers of this test run.
     const inherited = Object.entries(process.env).filter(([name]) => !/^VITEST|^FORCE_COLOR$/.test(name))
-    // Packages are shared, and vitest empties its cache among them when the lock file differs: each copy has one of its own.
+    // The copies share the packages, and vitest empties its cache there if the lock file differs. So each copy has its own cache.
     const VITEST_FS_MODULE_CACHE_PATH = join(dir, '.data/vitest-cache')
     const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', VITEST_FS_MODULE_CACHE_PATH }
     try {
@@ -35,7 +35,7 @@ export function copyProject(from = ROOT) {
       throw new Error(`${program} ${args.join(' ')}\n${stdout}\n${stderr}`)
     }
   }
-  /** As package.json starts it. */
+  /** Starts the program as package.json does. */
   const program = (file: string, ...args: string[]) => run(process.execPath, ['src/run.cjs', file, ...args])
   return {
     dir,

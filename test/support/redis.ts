@@ -10,17 +10,17 @@ import { endsWithFile } from './children.ts'
 import { freePort } from './ports.ts'
 import { REDIS } from './programs.ts'
 
-/** A client to look at a server. That of the package makes a class of 400 commands each time. */
+/** A client that inspects a server. The package's own `createClient` would create a class with 400 commands each time. */
 export const createClient = RedisClient.factory({})
 
 export interface RedisServer {
   url: string
   port: number
-  /** Stops it hard, keeping its files. */
+  /** Kills the server, and keeps its files. */
   kill(): Promise<void>
   /** Starts it again on the same port with the same files. */
   start(): Promise<void>
-  /** SIGSTOP or SIGCONT: a server that hangs. */
+  /** Freezes the server (SIGSTOP), or continues it (SIGCONT). */
   signal(signal: NodeJS.Signals): void
   close(): Promise<void>
 }
@@ -29,8 +29,8 @@ export const spawnServer = (program: string, args: string[]): ChildProcess =>
   endsWithFile(spawn(program, args, { stdio: 'ignore' }))
 
 /**
- * A real redis-server of the test's own, in a folder of its own. What it has answered is in its files even if it is killed.
- * It does not wait for the disk (`appendfsync no`): on a busy one, that takes longer than the app waits for Redis.
+ * A real redis-server for this test, in its own folder. Acknowledged writes are in its files even if it is killed.
+ * It doesn't wait for the disk (`appendfsync no`), because a busy disk would take longer than the app waits for Redis.
  */
 export async function startRedis(...settings: string[]): Promise<RedisServer> {
   const port = await freePort()
@@ -92,14 +92,14 @@ export async function ready<S extends KeyValueStore>(store: S): Promise<S> {
 }
 
 /**
- * What a server answers to a command, in the protocol of Redis; null if it does not answer within a second. A program such as
+ * A server's answer to a command, in the Redis protocol; null if there is no answer within a second. A program such as
  * redis-cli for each question, or a client of node-redis, would keep the machine busy.
  */
 export function ask({ port }: { port: number }, ...command: string[]): Promise<string | null> {
   return new Promise((resolve) => {
     let answer = ''
     const isWhole = () => answer.endsWith('+PONG\r\n')
-    // The answer to the ping ends the one before.
+    // The answer to the ping marks the end of the previous answer.
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command.join(' ')}\r\nping\r\n`))
     socket.setTimeout(1000, () => socket.destroy())
     socket.on('data', (chunk) => {

@@ -8,7 +8,7 @@ import type { Answer, Visitor } from './visitor.ts'
 
 const REF = { userId: 'ann', bxcontext: 'harbour-homes' }
 
-/** Collects secrets, and everything that the app prints, logs and answers, to look for the one in the other. */
+/** Collects secrets, and everything that the app prints, logs and answers, and then searches the output for the secrets. */
 export async function watchSecrets(app: Running, more: Record<string, string> = {}) {
   const printed: string[] = []
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
@@ -25,7 +25,7 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
   const { store, connect } = app.services
   const authorizationUrl = vi.spyOn(connect.oauth, 'authorizationUrl')
 
-  /** Notes the tokens and the session of this moment. */
+  /** Adds the current tokens and the current session to the secrets. */
   async function collect(): Promise<void> {
     const stored = await storedTokens(store, app.config.tokenEncryptionKeys, REF)
     if (stored) {
@@ -71,7 +71,7 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
   }
 }
 
-/** The visitor, with everything that the app answers written down, apart from the cookie, which is a secret. */
+/** The visitor. Records every answer of the app except the cookie, which is a secret. */
 function listening(app: Running, visitor: Visitor, answers: { where: string; text: string }[]): Visitor {
   const listen = (answer: Answer): Answer => {
     if (!answer.url.startsWith(app.url)) return answer

@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 
-/** The HTTP server, and where it says that its queue of connections may be accepted: while that is 0, its thread stands still. */
+/**
+ * The HTTP server's port, and a shared number. While the number is 0, the server's thread is blocked and accepts no connections.
+ */
 const SERVER = `
 const { createServer } = require('node:http')
 const { parentPort, workerData } = require('node:worker_threads')
@@ -12,14 +14,14 @@ server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
 })`
 
 /**
- * An HTTP server on 127.0.0.1 with which a handshake takes a second: the first packet of a connection is lost, as the queue of
- * connections is full, and the client's system sends it again a second later. `wake` has it accept what comes after that.
+ * An HTTP server on 127.0.0.1 whose TCP handshake takes a second. Its queue of connections is full, so the first packet is lost,
+ * and the client's system sends it again a second later. `wake` lets it accept connections.
  */
 export async function startSlowAddress() {
   const flag = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(SERVER, { eval: true, workerData: flag })
   const port = await new Promise<number>((resolve) => worker.once('message', resolve))
-  // Linux keeps one connection more than the backlog has.
+  // Linux queues one more connection than the backlog.
   const waiting: Socket[] = []
   for (let i = 0; i < 2; i++) {
     const socket = connect(port, '127.0.0.1')

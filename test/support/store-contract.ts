@@ -6,7 +6,7 @@ export interface Subject {
   close(): Promise<unknown>
 }
 
-/** What every store promises. `skip`: whether the program that it runs on is missing; then `name` says so. */
+/** The promises of every store. `skip`: whether the program that it runs on is missing; then `name` says so. */
 export function describeStoreContract(
   name: string,
   open: () => Promise<Subject>,
@@ -27,7 +27,7 @@ export function describeStoreContract(
 
 const keyOf = (owner: string, id = 'id'): Key => ({ kind: 'thing', owner, id })
 
-/** Counts how often the event loop gets on to other work. */
+/** Counts how often the event loop turns to other work. */
 export function turns() {
   let count = 0
   let isOver = false
@@ -222,7 +222,7 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
 
   async 'reads the owners of a kind page by page; a cursor continues in another process'(store) {
     const owners: string[] = []
-    // A hundred at once: a store is given seconds for each write, and a busy machine needs them for a thousand.
+    // Writes a hundred entries at a time, because a busy machine would exceed the time limit of a write with a thousand.
     while (owners.length < 1100) {
       const next = Array.from({ length: 100 }, (_, i) => `owner ${owners.length + i}`)
       await Promise.all(next.map((owner) => store.set({ kind: 'paged', owner, id: 'a' }, 'x')))

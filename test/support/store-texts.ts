@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Running } from './app.ts'
 import { createClient } from './redis.ts'
 
-/** All that an app's store has, as text: every row of the SQLite file, or every key and value of its Redis, whatever they mean. */
+/** The whole content of an app's store as text: every row of the SQLite file, or every key and value in Redis. */
 export async function storeTexts({ config }: Running): Promise<string[]> {
   const [url] = config.redisUrls
   return url === undefined ? rowsIn(join(config.dataDir, 'store.sqlite')) : keysIn(url)
@@ -38,11 +38,11 @@ async function keysIn(url: string): Promise<string[]> {
   }
 }
 
-/** With what is percent-encoded in it as it is read, so that a text is found in either form. */
+/** Adds the decoded form of percent-encoded text, so that a search finds either form. */
 const decoded = (text: string) =>
   `${text} ${text.replaceAll(/(%[\da-f]{2})+/gi, (encoded) => decodeURIComponent(encoded))}`
 
-/** What the store of an app has of these texts, in upper or lower case. */
+/** Those of these texts that the store contains, in upper or lower case. */
 export async function foundInStore(app: Running, wanted: readonly string[]): Promise<string[]> {
   const texts = await storeTexts(app)
   return texts.filter((text) => wanted.some((one) => text.toLowerCase().includes(one.toLowerCase())))

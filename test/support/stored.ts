@@ -1,4 +1,4 @@
-/** What the store of an app has of a connection. */
+/** The stored data of a connection. */
 import {
   connectionKind,
   createRecordCipher,
@@ -17,7 +17,7 @@ export const recordKey = ({ userId, bxcontext } = REF): Key => ({
   id: bxcontext,
 })
 
-/** The stored tokens of a connection, to look for them where they should not be; null if there is none. */
+/** The stored tokens of a connection, so that a test can search for them elsewhere; null if there are none. */
 export async function storedTokens(
   store: KeyValueStore,
   keys: readonly EncryptionKey[],
@@ -29,7 +29,7 @@ export async function storedTokens(
   return JSON.parse(createRecordCipher(keys).decrypt(tokens, keyText(key)))
 }
 
-/** A vault on the app's store, as another process has it: perhaps at another time, or with another key. */
+/** A vault on the app's store, like that of another process, perhaps with another time or key. */
 export const anotherVault = ({ config, services }: Running, options: Partial<VaultOptions>): Vault =>
   new Vault({
     platform,

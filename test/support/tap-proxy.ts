@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy in front of a local server, for tests that stop at a message or cut the line without a word. */
+/** A TCP proxy in front of a local server, for tests that pause at a message or silently cut the connection. */
 export async function tapProxy(port: number) {
   const sockets: Socket[] = []
   const pairs: { inbound: Socket; outbound: Socket }[] = []

@@ -11,12 +11,12 @@ export { expectBothFormats, shown } from './pages.ts'
 export { CHROMIUM, withChromium } from './programs.ts'
 export { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
-/** What a client sends that wants JSON and not a page. */
+/** The headers of a client that wants JSON instead of a page. */
 export const JSON_TYPE = { accept: 'application/json' }
 
 /**
- * Moves the clock of the app and of the sandbox forward until the end of the test; it goes on from there. Timers are not
- * moved: what waits, waits as long as before. A file that uses it is named `*.serial.test.ts`, since it changes its process.
+ * Moves the clock of the app and the sandbox forward until the end of the test. The clock keeps running. Timers are unchanged, so
+ * code that waits still waits as long as before. A file that uses it is named `*.serial.test.ts`, since it changes its process.
  */
 export function moveClock(seconds: number): void {
   vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true })

@@ -1,4 +1,4 @@
-/** The words of a page that are neither in a text nor data: strings of its JSON, codes, times and sizes of text. */
+/** The words of a page that are neither part of a text nor data. Data are the strings of its JSON, codes, times, and sizes. */
 export function unmarkedWords(html: string, data: readonly string[]): string[] {
   const attributes = [
     ...html.matchAll(/\s(?:aria-label|title|placeholder|alt|content|data-label)="([^"]*)"/g),

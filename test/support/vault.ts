@@ -108,7 +108,7 @@ export async function expiredSetup(options: SetupOptions = {}) {
   return setup
 }
 
-/** A store in memory that refuses to write, but deletes, while `refuses.writes` says so. */
+/** A store in memory. While `refuses.writes` is true, it refuses writes, but still deletes. */
 export function refusingStore(now: () => number = Date.now) {
   const inner = openSqlite({ file: ':memory:', now })
   const refuses = { writes: false, deletes: false }
@@ -127,7 +127,7 @@ export function refusingStore(now: () => number = Date.now) {
   return { store, refuses }
 }
 
-/** The types of the events of these vaults' connections while `work` runs, in their order. */
+/** The types of these vaults' connection events while `work` runs, in order. */
 export async function eventsDuring(vault: Vault, work: () => Promise<unknown>): Promise<string[]> {
   const types: string[] = []
   const stop = vault.onChange((_ref, events) => void types.push(...events.map(({ type }) => type)))

@@ -5,7 +5,7 @@ export interface Answer {
   url: string
   status: number
   headers: Headers
-  /** The body, without the `<bdi>` around names and what is for translators, which people do not read, and with plain apostrophes. */
+  /** The body with plain apostrophes, and without the `<bdi>` around names and the markup for translators. */
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
   json(): any
@@ -13,7 +13,7 @@ export interface Answer {
 
 export interface VisitOptions {
   form?: Record<string, string | string[]>
-  /** Sent as it is, in place of a form; its type is among `headers`. */
+  /** A body to send instead of a form. Put its type into `headers`. */
   text?: string | Uint8Array<ArrayBuffer>
   accept?: string
   headers?: Record<string, string>
@@ -22,12 +22,12 @@ export interface VisitOptions {
 export interface Visitor {
   get(url: string, options?: VisitOptions): Promise<Answer>
   post(url: string, options?: VisitOptions): Promise<Answer>
-  /** Follows redirects, and pages that go on by themselves, until there is none, or until a url starts with `stopAt`. */
+  /** Follows redirects, and pages that continue automatically, to the last page or to a URL that starts with `stopAt`. */
   follow(answer: Answer, stopAt?: string): Promise<Answer>
   cookies: Map<string, Map<string, string>>
 }
 
-/** Where a browser goes on from an answer without the user: by a redirect, or by an immediate refresh of the page. */
+/** The address to which an answer sends a browser without the user's help: by a redirect, or by an immediate refresh. */
 export function leadsTo({ status, headers, text }: Answer): string | null {
   if (status >= 300 && status < 400) return headers.get('location')
   const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]+)">/.exec(text) ?? []
@@ -42,7 +42,7 @@ interface Sent {
 }
 type Reach = (url: string, sent: Sent) => Promise<Pick<Response, 'status' | 'headers' | 'text'>>
 
-/** As `fetch` does, which takes three times the CPU time. */
+/** Works like `fetch`, which needs three times the CPU time. */
 const reachDirectly: Reach = async (url, { redirect: _, ...sent }) => {
   const { statusCode: status, headers: received, body } = await request(url, sent)
   const headers = new Headers()
@@ -51,7 +51,7 @@ const reachDirectly: Reach = async (url, { redirect: _, ...sent }) => {
   return { status, headers, text: () => body.text() }
 }
 
-/** `reach`: how this browser gets an answer from an address, such as `fetch`. */
+/** `reach`: the function that sends a request and returns the answer, such as `fetch`. */
 export function createVisitor(reach: Reach = reachDirectly): Visitor {
   const cookies: Visitor['cookies'] = new Map()
 

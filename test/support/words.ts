@@ -1,2 +1,2 @@
-/** Zod's own words, which mean nothing to people. */
+/** Zod's own words, which users wouldn't understand. */
 export const ZODS_WORDS = /Too small|Too big|Invalid|expected|received|Unrecognized/

@@ -10,7 +10,7 @@ test('a sentence that is in no file of texts is found', () => {
   ])
 })
 
-// The long tests walk through the pages, and so find the sentences that the code has.
+// The long tests walk through the pages, and find sentences that are in the code instead.
 test('no template for users has a sentence of its own', () => {
   const forDevelopers = /^(sandbox|public|flow-inspector|setup)\//
   const views = fileURLToPath(new URL('../../views/', import.meta.url))

@@ -97,6 +97,12 @@ describe('a Redis that is not reachable:', () => {
     expect(problems).toMatchObject([{ id, status: 'failure', setting: 'REDIS_URL' }])
   })
 
+  test('the doctor tells you to start Redis, and not the sandbox', async () => {
+    const [problem] = problemsOf(await findings([`redis://127.0.0.1:${await freePort()}`]))
+    expect(problem?.text).toContain('Start Redis')
+    expect(problem?.text).not.toMatch(/sandbox|proxy/)
+  })
+
   test('it is too old, and repeats the password in its error, which nobody sees', async () => {
     const error =
       "-ERR unknown command 'HELLO', with args beginning with: '3', 'AUTH', 'default', 'S3cretPw'\r\n"

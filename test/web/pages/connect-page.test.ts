@@ -11,7 +11,7 @@ const LINK = `${app.url}/connect`
 const RECONNECT = `${LINK}?bxcontext=harbour-homes`
 const NOT_YOURS = shown(texts.errors.not_connected.title)
 
-/** The forms of a page that start a flow: the business that each names, or nothing. */
+/** The business that each form that starts a flow names, or undefined. */
 const buttonsOf = (text: string) =>
   [
     ...text.matchAll(
@@ -86,7 +86,7 @@ describe('the page that links lead to', () => {
   })
 })
 
-/** Where the sign-in on a page leads. */
+/** The address to which the sign-in on a page returns. */
 const returnToOf = (text: string) => /name="returnTo" value="([^"]*)"/.exec(text)?.[1] ?? ''
 
 describe('the page that a link shows to visitors who are signed out', () => {

@@ -13,7 +13,7 @@ const app = await sharedApp()
 const LIST = `${app.url}/connections`
 const { vault } = app.services.connect
 
-/** A signed-in user, and a function that connects a business of the user's. */
+/** A signed-in user, and a function that connects a business of this user. */
 async function newcomer() {
   const userId = newUser()
   const visitor = await signedIn(app, userId)
@@ -31,7 +31,7 @@ const headingsIn = (text: string) =>
   [...text.matchAll(/<h2 id="title-[^"]*">([^<]*)/g)].map(([, name]) => name)
 const rowOf = (text: string, bxcontext: string) =>
   text.split('<li class="card ').find((row) => row.includes(`id="connection-${bxcontext}"`)) ?? ''
-/** What an app with these permissions can do, as the consent page says it. */
+/** The consent page's sentences about the permissions. */
 const onConsentPage = (text: string) =>
   [...text.matchAll(/<strong>([^<]*)<\/strong> <code>/g)].map(([, can]) => can)
 const permissionsIn = (row: string, label: string) => {

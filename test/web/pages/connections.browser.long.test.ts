@@ -34,7 +34,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
   const OK = { result: 'ok', call: 'GET /leads', scope: platform.scopes.leads } as const
   const ref = (bxcontext: string) => ({ userId: 'Eve', bxcontext })
 
-  // Each with the tokens of now; the first consent was given long ago.
+  // Each has new tokens, but the first consent was given long ago.
   beforeEach(async () => {
     for (const [bxcontext, at] of [
       ['first', Date.parse(NOON)],
@@ -65,14 +65,14 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
     const card = cardOf(page, 'first')
     await card.getByText('Details of').click()
     await card.getByRole('link', { name: 'Disconnect' }).focus()
-    // As a browser does that translates pages.
+    // Changes the page as a translating browser does.
     await page.evaluate("document.activeElement.textContent = 'Trennen'")
     expect(await card.locator('.badge').innerText()).toBe('Working')
     const region = page.locator('#notices')
     const before = await region.elementHandle()
     await noteCall('first', OUTAGE)
     await expect.poll(() => card.locator('.badge').innerText()).toBe('Not working now')
-    // Said by an element that was there before.
+    // Screen readers announce it, because the element was already on the page.
     expect(await region.innerText()).toMatch(/: Not working now$/)
     expect(await before?.evaluate((element) => element.isConnected)).toBe(true)
     expect(await page.locator('details[open]').count()).toBe(1)
@@ -88,7 +88,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
     const card = cardOf(page, 'first')
     await card.getByText('Details of').click()
     let posts = 0
-    // The browser stays on the page, as while it waits for an answer.
+    // Keeps the browser on the page, as if it were waiting for an answer.
     await page.route('**/connections/first/test', (route) => {
       posts++
       return route.fulfill({ status: 204 })
@@ -99,7 +99,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
     const first = update()
     await noteCall('first', OUTAGE)
     await first
-    // The page asks again, so it has dealt with the first answer.
+    // The page asks again only when it has handled the first answer.
     await update()
     expect(await button.getAttribute('aria-busy')).toBe('true')
     await button.click()

@@ -25,7 +25,7 @@ test('one switch hides the navigation for developers, and shows it again', async
 })
 
 describe('while the pages for developers are hidden', () => {
-  /** The addresses of pages for developers, as far as they need no further id. */
+  /** The addresses of the pages for developers that need no other id. */
   const hidden = () => [
     ...app.services.parts
       .flatMap(({ routes = [] }) => routes)
@@ -33,7 +33,7 @@ describe('while the pages for developers are hidden', () => {
     `${app.platform}/sandbox/faults`,
   ]
 
-  /** A visitor from whom they are hidden, in the app and in the sandbox. */
+  /** A visitor from whom the pages for developers are hidden, in the app and in the sandbox. */
   async function customer() {
     const visitor = await connected(app, { name: newUser() })
     await visitor.post(`${app.url}/customer-view`, turn(true))
@@ -64,7 +64,7 @@ describe('while the pages for developers are hidden', () => {
         ).toEqual([])
       expect(text, url).not.toContain(texts.layout.calls)
       for (const href of hrefs) {
-        // One page of each kind is enough: one lead, one page of a list.
+        // One page of each kind is enough, such as one lead and one page of a list.
         const kind = href.replace(/\?.*/, '').replace(/\/[^/]*\d[^/]*(?=\/|$)/g, '/:id')
         if (seen.has(kind) || ![app.url, app.platform].includes(new URL(href).origin)) continue
         seen.add(kind)

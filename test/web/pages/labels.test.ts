@@ -89,7 +89,7 @@ describe('the form for a name', () => {
       code: 'label_changed',
     })
     expect(await headingsOf(visitor)).toEqual(['First'])
-    // The page of the failed form has what it shows now, and its address is a page of its own.
+    // The page of the failed form contains everything that it shows now, and its address is a separate page.
     expect(late.text).toContain('name="shown" value="First"')
     expect((await visitor.get(at)).status).toBe(200)
   })
@@ -104,7 +104,7 @@ describe('the form for a name', () => {
     expect(status).toBe(400)
     expect(text).toMatch(/<details class="more"[^>]* open>/)
     expect(text.toLowerCase()).toContain(rule)
-    // An update would take it away at once.
+    // The page has no live updates, because an update would remove the message.
     expect(text).not.toContain('data-live=')
     expect(text).toMatch(/name="label"[^>]* autofocus>/)
     expect((await give(visitor, label, '', JSON_TYPE)).json()).toMatchObject({

@@ -8,7 +8,7 @@ import { CHROMIUM, withChromium } from '../../support/programs.ts'
 import { anotherVault } from '../../support/stored.ts'
 import { consent, GRANTED } from '../../support/vault.ts'
 
-/** 25 kB is what the first page of a connect and its parts may take when a proxy compresses them. */
+/** The first page of a connect flow and its files may have 25 kB when a proxy compresses them. */
 const COMPRESSED = 25_000
 const UNCOMPRESSED = 40_000
 
@@ -23,7 +23,7 @@ describe.skipIf(!CHROMIUM)(`the pages in Chromium${withChromium}`, () => {
     await app?.close()
   })
 
-  /** A new window with the session of a user who has a connection that works and one that has ended. */
+  /** A new window for a user with a working connection and an ended connection. */
   async function openAs(options: BrowserContextOptions = {}): Promise<Page> {
     const { page, close } = await openPage(browser, options)
     onTestFinished(close)
@@ -49,7 +49,7 @@ describe.skipIf(!CHROMIUM)(`the pages in Chromium${withChromium}`, () => {
     expect(await stylesOf(page, '.rows')).toMatchObject({ borderTopStyle: 'solid', borderTopWidth: '1px' })
     expect((await stylesOf(page, '#connection-ended')).borderLeftWidth).toBe('4px')
     expect((await stylesOf(page, '#connection-working')).borderLeftWidth).toBe('0px')
-    // Forced colours take grounds away, and keep borders.
+    // Forced colours remove backgrounds, but keep borders.
     expect(Number.parseFloat((await stylesOf(page, '.badge', '::before')).borderTopWidth)).toBeGreaterThan(3)
     expect(await page.locator('#connection-ended .badge').innerText()).toBe('Access ended')
     await page.goto(`${app.url}/connections/working/disconnect`)
@@ -69,7 +69,7 @@ describe.skipIf(!CHROMIUM)(`the pages in Chromium${withChromium}`, () => {
       .locator('#connection-ended')
       .getByRole('button', { name: 'Reconnect' })
       .click({ noWaitAfter: true })
-    // This page goes on by itself once it is complete, and has a link.
+    // This page continues automatically once it has loaded, and also has a link.
     await page.getByRole('link', { name: 'Continue to the platform' }).click({ noWaitAfter: true })
     await page.waitForURL((url) => url.href.startsWith(app.platform), { waitUntil: 'commit' })
   })

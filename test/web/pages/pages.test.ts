@@ -236,7 +236,7 @@ describe('a connection whose platform has a fault', () => {
   test("is shown as the app's own fault when the platform refuses its credentials", async () => {
     const patient = await connected(app, { name: newUser() })
     await app.sandbox('expire')
-    // Somebody else's connection says so as well, although its token still works.
+    // Another user's connection has the same status, although its token still works.
     const other = await connected(app, { name: newUser() })
     await app.fault('refresh', 'invalid_client', 1)
     const answer = await patient.get(at('/probe'), JSON_TYPE)

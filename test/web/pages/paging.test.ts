@@ -19,7 +19,7 @@ const CALL = { path: '/rows', scope: 'leads', schema: z.array(z.object({ id: z.n
 
 interface Platform {
   rows: number
-  /** How many rows an answer has at most, by where it begins. */
+  /** The maximum number of rows of an answer that begins at this row. */
   lengthAt(skip: number): number
   total?: (rowsOfPage: number) => number
   ignoresSkip?: boolean

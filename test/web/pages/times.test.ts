@@ -3,7 +3,10 @@ import { glob } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { format } from '../../../src/web/pages/format.ts'
 
-/** What shows a time on its own: an element that is written out, a `Date` as text, or the value of a time as it is. */
+/**
+ * Ways in which a template could show a time without the shared formatting: a written-out element, a `Date` as text, or the raw
+ * value.
+ */
 const OTHERWISE = [
   /<time/,
   /\.date\(|toLocale(Date|Time)|toISOString|toUTCString|DateTimeFormat|new Date/,

@@ -30,7 +30,7 @@ test.each<[string, () => void]>([
   ['was overwritten', () => writeFileSync(file, 'x'.repeat(50_000))],
   ['was cut off', () => truncateSync(file, 4096)],
   ['is empty', () => truncateSync(file, 0)],
-  // What else happens to a process whose file is gone is in sqlite.test.ts.
+  // See sqlite.test.ts for more about a process whose file is gone.
   ['was deleted', () => rmSync(file)],
 ])('a process whose SQLite file %s is not ready', async (_what, harm) => {
   harm()

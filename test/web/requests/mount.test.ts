@@ -17,7 +17,7 @@ afterEach(async () => {
   own = undefined
 })
 
-/** The app with a further feature, which has this part and a link to it; resolves to its address. */
+/** Starts the app with another feature, which has this part and a link to it. Resolves to the app's address. */
 async function withPart(part: Part): Promise<string> {
   const feature = { routes: [part], navigation: [{ href: part.path, label: 'Added' }] }
   own = await serve(createApp({ ...app.services, parts: [feature, ...app.services.parts] }))

@@ -60,7 +60,7 @@ describe('signing in at oidc-provider', () => {
     await start()
     await logIn()
     const page = await visitor.post(`${app.url}/sign-out`)
-    // By a page of ours: browsers block a form post that is redirected to another site.
+    // Goes through a page of ours, because browsers block a form post that is redirected to another site.
     expect(page.status).toBe(200)
     const url = new URL(/url=([^"]+)/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '')
     expect(url.href).toContain(`${provider.env.OIDC_ISSUER}/session/end?client_id=${OIDC_CLIENT.id}`)

@@ -9,11 +9,11 @@ const JSON_TYPE = { accept: 'application/json' }
 const signedInAs = async (app: Running, visitor: Visitor) =>
   /class="who">([^<]*)</.exec((await visitor.get(`${app.url}/connections`)).text)?.[1]
 
-/** Where the page after signing out goes on to. */
+/** The address to which the page after signing out leads. */
 const logoutUrlIn = ({ text }: { text: string }) =>
   new URL(/url=([^"]+)/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '')
 
-/** A provider that can be told what to do, and an app that signs users in there. */
+/** A scripted provider, and an app whose users sign in there. */
 async function startBoth(choices: Choices = {}) {
   const provider = await startOwnProvider()
   Object.assign(provider.choices, choices)
@@ -33,7 +33,7 @@ async function startBoth(choices: Choices = {}) {
 }
 type Both = Awaited<ReturnType<typeof startBoth>>
 
-// What a real provider (node-oidc-provider) does is among the long tests.
+// The long tests use a real provider (node-oidc-provider).
 describe('sign-in at a provider', () => {
   let both: Both
   let app: Running

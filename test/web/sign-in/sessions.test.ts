@@ -11,7 +11,10 @@ import { type RedisServer, startRedis } from '../../support/redis.ts'
 import { foundInStore } from '../../support/store-texts.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
-/** A visitor with the cookies that this one has now, for two addresses of one app: the name of the cookie is that of `BASE_URL`. */
+/**
+ * A visitor with a copy of this visitor's cookies. The name of the cookie depends on `BASE_URL`, so it also fits another address of
+ * the same app.
+ */
 function copyOf(visitor: Visitor, [from, to]: readonly Running[]): Visitor {
   const copy = createVisitor()
   const cookies = visitor.cookies.get(new URL(from?.url ?? '').host)
@@ -36,7 +39,7 @@ describe.each([
   if (onRedis && !REDIS) return test.skip('there is no server to run on')
   let redis: RedisServer | undefined
   let first: Running
-  /** On the same store, as another process would be. */
+  /** Uses the same store, as another process would. */
   let second: Running
   beforeAll(async () => {
     redis = onRedis ? await startRedis() : undefined

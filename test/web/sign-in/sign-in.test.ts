@@ -17,7 +17,7 @@ describe.skipIf(!REDIS)(`with Redis${withRedis}`, () => {
   })
   afterAll(() => redis?.close())
 
-  /** What is in the store, but for the failed logins of other servers, which features count for a minute. */
+  /** The entries in the store, except the failed logins of other servers, which features count for a minute. */
   async function storedKeys(): Promise<string[]> {
     const client = await createClient({ url: redis.url }).connect()
     const keys = await client.keys('*')
@@ -43,7 +43,7 @@ describe.skipIf(!REDIS)(`with Redis${withRedis}`, () => {
 
     test('for visitors without a session, whatever they open or post, or if their callback has a made-up code', async () => {
       const before = await storedKeys()
-      // What is behind the sign-in is the same for each.
+      // Everything after the sign-in is the same for each.
       const others = name === 'the demo' ? [] : browserPaths(app.services, 'x')
       for (const path of ['/', '/connections', '/sign-in', '/sign-in/callback', '/sign-out', ...others]) {
         const url = app.url + path
