@@ -18,8 +18,9 @@ const RETURNED_COOKIE = 'platform_returned'
 const RETURNED_MS = 120_000
 
 /**
- * Whether this browser was sent back with its only business, but returned without reaching the consent page. That means that the
- * application or its user wants another business. Records this visit.
+ * Whether the platform has just redirected this browser back to the app with the account's only business, and the browser came here
+ * again instead of opening the consent page. That means that the application or its user wants another business. Records this
+ * visit.
  */
 export function wasReturned(req: Request, res: Response): boolean {
   const before = new RegExp(`\\b${RETURNED_COOKIE}=1`).test(req.get('cookie') ?? '')

@@ -1,7 +1,7 @@
 /** A place in a page to which parts add sections about a subject, such as a business. */
 export interface Place<Subject> {
   name: string
-  /** Never set, but ties the type of the subject to the place. */
+  /** Never set. It lets the compiler check that a section fits the subject of its place. */
   subject?: Subject
 }
 

@@ -54,7 +54,7 @@ describe('npm run restore', () => {
     await consent(vault, {}, LATER)
     return { store, copy }
   }
-  /** Whether the store has the connection of the backup, and the later one. */
+  /** Whether the store contains the connection of the backup, and the later connection. */
   async function found(file = storeFile()) {
     const store = openSqlite({ file })
     const refs = [REF, LATER]

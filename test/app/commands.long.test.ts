@@ -1,4 +1,7 @@
-/** Commands as processes of their own. Other tests run them in their own process, and would not notice what keeps one from ending. */
+/**
+ * Commands as processes of their own. Other tests run commands in the test's process, and wouldn't notice a command that doesn't
+ * end.
+ */
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempDir, testEnv } from '../support/env.ts'

@@ -13,7 +13,7 @@ const { catalogues, leads } = platform.scopes
 
 const ANN = 'https://id.example#ann'
 const KEY = newKey()
-/** Of something that is stored about a user, as features do. */
+/** The kind of an entry that is stored about a user, as features do. */
 const KIND = 'note-of-a-test'
 const BOB = { userId: 'bob', bxcontext: 'summit' }
 const SECRETS = ['access-0', 'refresh-0', KEY.secret.toString('base64')]

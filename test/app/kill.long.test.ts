@@ -112,14 +112,14 @@ describe.each(STORES)('kill -9 of the app on $name', ({ redis, skip }) => {
     },
   )
 
-  /** Connects and refreshes one bxcontext until the app is gone. */
+  /** Connects and refreshes a single bxcontext until the app ends. */
   async function keepBusy(bxcontext: string, alive: () => boolean): Promise<void> {
     while (alive()) {
       try {
         await setup.connect(bxcontext)
         await setup.refresh(bxcontext)
       } catch {
-        // The app was killed meanwhile.
+        // The app was killed in the meantime.
         await pause(5)
       }
     }

@@ -232,7 +232,7 @@ describe('the command', () => {
   })
 })
 
-/** Everything that a store has of the user. */
+/** All entries of the user in a store. */
 async function storedIn(file: string) {
   const store = openSqlite({ file })
   const entries = await store.ofOwner(REF.userId)

@@ -7,7 +7,7 @@ import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { tapProxy } from '../support/tap-proxy.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
-/** What a busy machine may add to the time of an answer, in ms. */
+/** How much longer an answer may take on a busy machine, in ms. */
 const BUSY_MS = 1000
 const JSON_TYPE = { accept: 'application/json' }
 const PATHS = ['/', '/connections', '/connections/harbour-homes/probe']
@@ -47,7 +47,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     expect((await visitor.get(`${app.url}/health/live`)).status).toBe(200)
   }
 
-  /** All is as before, within 2 s from now. */
+  /** Within 2 s from now, everything works as before. */
   async function recovers(): Promise<void> {
     const answer = async () => {
       for (const path of ['/connections/harbour-homes/probe', '/health/ready'])
@@ -62,7 +62,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
       what: 'hangs and continues',
       async fail() {
         redis.signal('SIGSTOP')
-        // Until then, what was read before may come from memory.
+        // Until then, entries that were read before may come from memory.
         await pause(1_100)
       },
       recover: async () => redis.signal('SIGCONT'),

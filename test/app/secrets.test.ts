@@ -24,7 +24,7 @@ test('after every flow and fault, no secret is in a log line, page, error, or ur
     await watch.collect()
   }
 
-  // What no fault of the platform changes.
+  // A promise that holds under every fault of the platform.
   await open('/', '/connections/%00', '/nowhere')
   await walkOnce()
   for (const fault of ['500', '429', 'garbage', 'drop', 'invalid_grant', 'invalid_client']) {

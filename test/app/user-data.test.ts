@@ -10,7 +10,7 @@ import { foundInStore } from '../support/store-texts.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
-/** In every id, name and address of the user, and in what they type. */
+/** A marker in every id, name and address of the user, and in everything that they type. */
 const MARK = 'zoë-quinn7'
 const EMAIL = `${MARK}@quinn.example`
 const BEN = { userId: 'ben', bxcontext: 'harbour-homes' }
@@ -58,7 +58,7 @@ async function leaveTraces(app: Running, visitor: Visitor): Promise<void> {
   await visitor.post(`${app.url}/connect`)
 }
 
-/** Whatever pages store: that does not depend on the sign-in. */
+/** Everything that pages store, which doesn't depend on the sign-in. */
 async function openEveryPage(app: Running, visitor: Visitor): Promise<void> {
   for (const path of browserPaths(app.services, MARK)) {
     if (/sign-|disconnect|callback|live$/.test(path)) continue

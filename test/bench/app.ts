@@ -30,7 +30,7 @@ export async function startBenchApp(
     NODE_OPTIONS: '--expose-gc',
   })
   const url = `http://localhost:${env.PORT}`
-  // The log is written, but not read by this process, which measures.
+  // The log is written, but this process doesn't read it, because that would distort the measurement.
   const program = runProgram(script, env, { stdout: '/dev/null' })
   await answering(`${url}/health/live`, program)
   const store =

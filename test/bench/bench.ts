@@ -63,7 +63,7 @@ if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(', ')}; there are ${[...benches.keys()].join(', ')}.`)
   process.exit(1)
 }
-/** Those that failed: the rows of the others are shown all the same. */
+/** The benchmarks that failed. The rows of the others are still shown. */
 const failed: string[] = []
 for (const [name, bench] of benches) {
   if (chosen.length > 0 && !chosen.includes(name)) continue
@@ -162,7 +162,7 @@ async function startBench(): Promise<void> {
   remove()
 }
 
-/** What a process has in memory a few seconds after it has started, before it has users. */
+/** The memory of a process a few seconds after its start, before it has users. */
 async function memoryBench(redis: RedisServer): Promise<void> {
   const start = () => startBenchApp('src/main.ts', redis.url, { apiUrl: 'http://127.0.0.1:1' })
   // The first start after an install compiles the modules, and has Node's compiler of TypeScript in memory.

@@ -1,4 +1,4 @@
-/** The least that an Express app can be. */
+/** The smallest possible Express app. */
 import express from 'express'
 
 const app = express()

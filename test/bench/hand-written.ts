@@ -1,4 +1,4 @@
-/** As one writes it by hand in Express, with none of our code: the route of the probe (a session, one Redis read, a fetch). */
+/** The probe's route, written by hand in Express without our code: a session, a Redis read, and a fetch. */
 import { RedisStore } from 'connect-redis'
 import express from 'express'
 import session from 'express-session'

@@ -1,4 +1,4 @@
-/** What a user with 5,000 connections costs, against one with 25: their polls, their page, and the wait of other users. */
+/** The cost of a user with 5,000 connections, compared with a user with 25: the polls, the page, and the wait of other users. */
 import { Agent, request } from 'undici'
 import type { Vault } from '../../src/connect/index.ts'
 import { consent } from '../support/vault.ts'
@@ -72,7 +72,7 @@ async function openPage(origin: string, name: string) {
   return { page: get('/connections'), poll: get(live) }
 }
 
-/** How long the others wait for their pages while somebody polls, in ms: 95 of 100 pages take less. */
+/** How long other users wait for their pages while a user polls, in ms (95th percentile). */
 async function waitBeside(poll: () => Promise<void>, others: { page(): Promise<void> }[]): Promise<number> {
   const until = performance.now() + ROUND_MS
   const times: number[] = []

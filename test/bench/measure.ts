@@ -15,7 +15,7 @@ export interface Measured {
   rates?: { subject: number; yardstick: number }
 }
 
-/** Adds a row to the table: what is measured, against what, how it came out, and the ratio to reach. */
+/** Adds a row to the table: the subject, the yardstick, the result, and the target ratio. */
 export type Add = (
   measure: string,
   yardstick: string,
@@ -24,7 +24,7 @@ export type Add = (
   unit?: string,
 ) => void
 
-/** What calls cost: this process, or another one that answers them. */
+/** Measures the cost of calls in this process, or in another process that answers them. */
 export interface Work {
   call(): Promise<unknown>
   /** The process whose CPU counts; this one by default. */
@@ -47,7 +47,7 @@ export async function compare(
   for (const work of [subject, yardstick]) await costOf(work, callers, WARM_UP_MS)
   const rounds: Measured[] = []
   for (let round = 0; round < count; round++) {
-    // Who goes first changes with each round, so that neither profits from it.
+    // The order changes with each round, so that neither side profits from it.
     const order = round % 2 === 0 ? [subject, yardstick] : [yardstick, subject]
     const costs = new Map<Work, Cost>()
     for (const work of order) costs.set(work, await costOf(work, callers))
@@ -107,7 +107,7 @@ function cpuUs(pid = process.pid): number {
   return ticks * 10_000
 }
 
-/** What a process has in memory, in kB, as the system counts it. */
+/** The memory of a process in kB, according to the system. */
 export const memoryKb = (pid: number): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
 

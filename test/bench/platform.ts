@@ -14,7 +14,8 @@ export const BARE_SOURCE: TokenSource = {
 /** Starts a server, such as a yardstick, in a process of its own; resolves when it answers. */
 export async function startServer(script: string, settings: Record<string, string> = {}) {
   const port = String(await freePort())
-  // `localhost`, as some of them listen on IPv6. Its log is written, but not read by this process, which measures.
+  // `localhost`, as some of them listen on IPv6. Its log is written, but this process doesn't read it, because that would distort
+  // the measurement.
   const url = `http://localhost:${port}`
   const server = run(script, { PORT: port, ...settings }, { stdout: '/dev/null' })
   await answering(`${url}/health/live`, server)

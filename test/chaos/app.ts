@@ -1,4 +1,4 @@
-/** The app with the probe in place of features: a process of `npm run chaos`. */
+/** A process of `npm run chaos`: the app, with the probe instead of features. */
 import { createApp } from '../../src/app.ts'
 import { platform } from '../../src/connect/index.ts'
 import { createDependencies } from '../../src/dependencies.ts'

@@ -1,11 +1,11 @@
 /**
- * `npm run chaos [-- MINUTES]`: four processes of the app on one Redis, a platform with constant and with rotating
- * refresh tokens, and faults of the platform, the processes and Redis, one after the other and mixed. At the end it
- * counts connections that were lost and secrets that were found in logs and answers; both must be none.
+ * `npm run chaos [-- MINUTES]`: four processes of the app on one Redis, a platform with constant and with rotating refresh tokens,
+ * and faults of the platform, the processes and Redis, one after the other and mixed. At the end, it counts lost connections, and
+ * secrets in logs and answers. Both counts must be 0.
  *
- * With rotation two faults are left out, because no client survives them: an answer that is lost after the platform has
- * rotated, and a process that is killed between the answer and the write. Before a kill, token requests are therefore
- * held, and the writes that are under way are waited for.
+ * With rotation two faults are left out, because no client survives them: an answer that is lost after the platform has rotated,
+ * and a process that is killed between the answer and the write. So before a kill, it holds token requests and waits for pending
+ * writes.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -58,7 +58,7 @@ interface Connected {
   rotating: boolean
 }
 
-/** Looks for what the platform or we made secret. */
+/** Searches for secrets of the platform and of the app. */
 function search(where: string, text: string): void {
   if (text.includes(MARK)) leaks.add(where)
 }
@@ -81,11 +81,11 @@ async function connect(index: number): Promise<Connected> {
 const connections = await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connect(index)))
 const answers = new Map<number | string, number>()
 /**
- * Connections that were answered as revoked for a while, which they never are. That happens when a process is stopped
+ * Connections that the app temporarily reported as revoked, although access never ended. That happens when a process is stopped
  * between the answer of a rotating platform and the write: nobody else can know, until it continues.
  */
 const doubted = new Set<string>()
-/** Connections that do not work when everything is well again. */
+/** Connections that do not work after all faults have ended. */
 const lost = new Map<string, string>()
 let running = true
 
@@ -189,7 +189,7 @@ while (Date.now() < ends) {
   await sleep(between(500, 3_000))
 }
 
-// Everything is well again; every connection must be too, when the lease of a killed process is over.
+// All faults have ended. Every connection must work once the leases of killed processes have expired.
 await sleep(50_000)
 running = false
 await Promise.all(callers)
@@ -205,7 +205,7 @@ for (const app of apps) {
 for (const log of logs) search('a log', log)
 
 const refreshes = platform.grants.reduce((sum, { refreshedAt }) => sum + refreshedAt.length, 0)
-/** Refreshes that came sooner than 5 s after the one before: when each was. */
+/** The times of refreshes that came less than 5 s after the previous refresh. */
 const tooSoon = platform.grants.flatMap(({ refreshedAt }) =>
   refreshedAt.filter((time, index) => index > 0 && time - (refreshedAt[index - 1] ?? 0) < 4_900),
 )

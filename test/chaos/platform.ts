@@ -8,9 +8,9 @@ export const MARK = 'mk-'
 const ACCESS_SECONDS = 35
 
 export interface Faults {
-  /** Of the token endpoint; each strikes before anything has changed. */
+  /** Faults of the token endpoint. Each occurs before the platform changes anything. */
   token: 'none' | '500' | '429' | 'garbage' | 'slow'
-  /** Of the token endpoint, for grants with a constant refresh token only: the answer is lost. */
+  /** A fault of the token endpoint, only for grants with a constant refresh token: the answer is lost. */
   drop: boolean
   api: 'none' | '500' | '401' | 'hang'
   /** Token requests wait: nothing is issued, and no refresh token rotates. */
@@ -22,7 +22,7 @@ interface Grant {
   refreshToken: string
   /** Access tokens and when they expire. */
   access: Map<string, number>
-  /** When the refreshes were sent that were answered with tokens. */
+  /** The times of successful refreshes. */
   refreshedAt: number[]
 }
 
@@ -52,7 +52,7 @@ export async function startPlatform(clientSecret: string) {
     while (faults.holdTokens) await sleep(20)
     const { token: fault } = faults
     if (fault === 'slow') await sleep(2_000 + Math.random() * 10_000)
-    // Whoever asked is gone: nothing is issued.
+    // The client has closed the connection, so no tokens are issued.
     if (res.destroyed) return
     if (fault === '500') return send(res, 500, { error: 'server_error' })
     if (fault === '429') return send(res, 429, {}, { 'retry-after': '2' })

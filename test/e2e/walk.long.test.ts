@@ -56,7 +56,7 @@ test.skipIf(!CHROMIUM)(
     await press('Allow access')
     expect(await page.locator('.card').count()).toBe(2)
 
-    // Denied, and clear about it.
+    // The user denies access, and the page explains that.
     await page.goto(`${app.url}/connections`)
     await press('Connect a business')
     await press('Deny')

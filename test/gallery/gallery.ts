@@ -27,7 +27,7 @@ if (!CHROMIUM) {
   process.exit(1)
 }
 
-/** Starts the demo, with data of its own. */
+/** Starts the demo with its own data. */
 async function startDemo(): Promise<Demo & { remove(): void }> {
   const { dir, remove } = tempDir()
   const [port, sandboxPort] = [await freePort(), await freePort()]

@@ -1,4 +1,4 @@
-/** What only a browser shows; the whole walk is in test/e2e/walk.long.test.ts. */
+/** Tests that need a browser. The whole walk is in test/e2e/walk.long.test.ts. */
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { createServer } from 'node:https'
@@ -20,7 +20,7 @@ import { consent, newKey } from '../support/vault.ts'
 let browser: Browser
 let app: Running
 beforeAll(async () => {
-  if (!CHROMIUM) return // To browsers, plain http is safe on localhost and 127.0.0.1 only.
+  if (!CHROMIUM) return // Browsers treat plain http as secure only on localhost and 127.0.0.1.
   ;[browser, app] = await Promise.all([openChromium(['*.box.example']), startAll()])
 })
 afterAll(async () => {
@@ -72,7 +72,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     const { page, complaints } = await newWindow()
     await page.goto(app.url)
     await page.getByLabel('Your name').fill('Ann')
-    // The browser stays on the page, as while it waits for an answer.
+    // Keeps the browser on the page, as if it were waiting for an answer.
     let posts = 0
     await page.route('**/sign-in', (route) => {
       posts++
@@ -91,7 +91,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     const { page, complaints } = await newWindow()
     await signIn(page, 'Ann')
     await page.waitForLoadState('load')
-    // No answer comes. From outside, nothing can be seen of a page that is being left: the page says itself what it shows.
+    // No answer comes. A test can't look at a page that the browser is leaving, so the page itself reports its content.
     await page.route('**/connections', () => {})
     const said = page.waitForEvent('console')
     await page.evaluate(`
@@ -200,7 +200,7 @@ describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () =
   const link = () => `${app.url}/connect?bxcontext=${BUSINESS}`
   const heading = (page: Page) => page.getByRole('heading', { level: 1 }).innerText()
 
-  /** Signs in where a link has led, as this user. */
+  /** Signs this user in on the page to which a link led. */
   async function enter(page: Page, name: string): Promise<void> {
     await page.getByLabel('Your name').fill(name)
     await press(page, 'Sign in')
@@ -238,7 +238,7 @@ describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () =
       const next = page.waitForEvent('load')
       await control.tap()
       await next
-      // The page that leads to the platform goes on without a tap.
+      // The page that leads to the platform continues without a tap.
       await page.waitForURL((url) => url.href !== `${app.url}/connect`)
       return heading(page)
     }
@@ -262,7 +262,7 @@ describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () =
   test('in an email takes no more taps from a user who is signed out and has one business', async () => {
     const { page, text, tap, taps } = await phone('marcus@ridgeline.example', 'ridgeline-build', 'Jon')
     expect(await tap(text)).toBe(texts.connectPage.signedOut.title(true))
-    // Stands for what a sign-in of the product asks for.
+    // Replaces the question of a product's own sign-in.
     await page.getByLabel('Your name').fill('Jon')
     expect(await tap('Sign in')).toMatch(/^Reconnect /)
     expect(await tap('Reconnect')).toBe('Test App asks for access')

@@ -1,4 +1,4 @@
-/** Follows the guides of docs/guides.md with the commands that are written there, and their examples. */
+/** Follows docs/guides.md with its commands and examples. */
 import { execFile, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ function folderWith(...paths: string[]): string {
   return dir
 }
 
-/** A server that keeps the bodies that it receives, and answers with the next status, or 200. */
+/** A server that keeps the bodies of requests, and answers with the next status in the list, or with 200. */
 async function receiver(statuses: number[] = []) {
   const received: { headers: NodeJS.Dict<string | string[]>; body: string }[] = []
   const { port, close } = await serve(async (req, res) => {

@@ -1,6 +1,7 @@
 /**
- * A process of the app that connects accounts, disconnects accounts and signs people out, and sends what was acknowledged. Those that
- * it disconnects and signs out are connected and signed in before it says that it is ready.
+ * A process of the app that connects accounts, disconnects accounts and signs users out. It reports each acknowledged operation.
+ * Before it reports that it is ready, it connects the accounts that it will disconnect, and signs in the users that it will sign
+ * out.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { platform, retry, Vault } from '../../src/connect/index.ts'
@@ -47,7 +48,7 @@ process.once('message', async () => {
   for (const number of ids)
     for (const what of ['consent', 'disconnect', 'sign-out'] as const) {
       const id = `${what}-${number}`
-      // An attempt that fails is one that its user sees as failed.
+      // The user also sees that a failed attempt failed.
       void DO[what](id).then(
         (isDone) => isDone && process.send?.({ what, id, user: NAME, at: Date.now() } satisfies Acknowledged),
         () => {},

@@ -4,9 +4,9 @@ import { failover } from './failover.ts'
 import { REDIS_SENTINEL, withSentinel } from './programs.ts'
 import { type SentinelServers, until } from './redis-servers.ts'
 
-/** What a busy machine may add, in ms. */
+/** How much longer a busy machine may take, in ms. */
 const BUSY_MS = 1_000
-/** How long the former master may be written to after the promotion of another one, and nobody be served by that one, in ms. */
+/** How long after a promotion the app may still write to the former master, or serve no user, in ms. */
 const [SWITCH_MS, SERVED_MS] = [1_300, 2_000]
 
 /** Resolves when most of the sentinels name another master. */
@@ -20,7 +20,7 @@ const onFirst =
     for (const node of servers.nodes.slice(0, 1)) await work(node)
   }
 
-// At the same time: they mostly wait for the sentinels.
+// The tests run at the same time, because they mostly wait for the sentinels.
 describe
   .skipIf(!REDIS || !REDIS_SENTINEL)
   .concurrent(`with Redis Sentinel and two processes${withSentinel}`, () => {

@@ -1,4 +1,4 @@
-/** Two processes of the app on Redis Sentinel, of which the master fails, and what became of all that was acknowledged. */
+/** Two processes of the app on Redis Sentinel. The master fails, and the result lists lost acknowledged operations. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { platform, Vault } from '../../src/connect/index.ts'
@@ -9,22 +9,25 @@ import { newKey, oauthFor } from '../support/vault.ts'
 import type { Acknowledged } from './failover-worker.ts'
 import { isMaster, type SentinelServers, startSentinel } from './redis-servers.ts'
 
-/** How many acknowledgements before and after a failure are waited for, and how long the processes work after it at least, in ms. */
+/**
+ * The number of acknowledgements to wait for before and after a failure, and the minimum time for which the processes work after
+ * it, in ms.
+ */
 const [MORE, AFTER_MS] = [60, 4_000]
 
 export interface Report {
   acknowledged: Acknowledged[]
-  /** What was acknowledged and is lost or undone. */
+  /** Acknowledged operations that are lost or undone. */
   lost: Acknowledged[]
   /** When a replica became a master, in ms since 1970. */
   promotions: number[]
-  /** How long nothing was acknowledged after most of the sentinels named another master, in ms. */
+  /** The time without acknowledgements after most sentinels named another master, in ms. */
   unservedMs: number
 }
 
 /**
  * Lets a master fail while both processes work. `fail` resolves when there is another master, or the same one again.
- * `settings`: those of each Redis.
+ * `settings`: the settings of each Redis.
  */
 export async function failover(
   fail: (servers: SentinelServers) => Promise<void>,
@@ -73,7 +76,7 @@ export async function failover(
   return { acknowledged, lost, promotions, unservedMs: Math.min(...later) - failedAt }
 }
 
-/** Notes when a replica becomes a master; returns what ends that. */
+/** Records when a replica becomes a master. Returns a function that stops the recording. */
 function watchPromotions({ nodes }: SentinelServers): () => number[] {
   const promotions: number[] = []
   const masters = new Set(nodes.slice(0, 1))

@@ -28,7 +28,7 @@ let app: Running
 let visitor: Visitor
 beforeEach(() => {
   hideAdvice()
-  // It goes on from where it is, for the app and the platform, which share it.
+  // The clock keeps running, and the app and the platform share it.
   vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true })
 })
 afterEach(async () => {

@@ -10,8 +10,8 @@ const simulated = await loadSandboxFeatures()
 const PLATFORM_WEBHOOK_SECRET = 'secret-of-the-webhook'
 
 /**
- * Processes of the app on these ports, each with a folder of its own, on one Redis and with a sandbox; browsers reach them at `url`.
- * `env`: further settings.
+ * Processes of the app on these ports, each with its own folder. They share a Redis and a sandbox, and browsers reach them at
+ * `url`. `env`: further settings.
  */
 export async function startProcesses(
   url: string,

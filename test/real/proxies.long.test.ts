@@ -15,16 +15,16 @@ import { startProcesses } from './processes.ts'
 import { PROXIES } from './proxies.ts'
 
 /**
- * Unless it is told otherwise, Node closes a connection 6 seconds after its last response. A proxy that sends a POST at
- * that moment cannot know whether it was carried out. As the responses do not arrive all at once, this is before the
- * moment for some connections, and after it for others.
+ * Unless it is told otherwise, Node closes a connection 6 seconds after its last response. A proxy that sends a POST at that moment
+ * cannot know whether it was carried out. The responses don't arrive at the same time, so this is before that moment for some
+ * connections, and after it for others.
  */
 const IDLE_MS = 5_970
 const CONNECTIONS = 40
 /** How many requests of the load are under way at a time. */
 const AT_A_TIME = 12
 
-/** Differs in each problem, so that those of one kind are counted together. */
+/** Removes the part that differs in each problem, so that problems of the same kind are counted together. */
 const REQUEST_ID = /"[^"]*":"[0-9a-f-]{36}",?/
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -136,13 +136,13 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
       }
     }
     async function restartBoth(): Promise<void> {
-      // The proxy has connections to both by then.
+      // By then, the proxy has connections to both processes.
       await vi.waitUntil(() => sent > 200, { timeout: 60_000, interval: 10 })
       for (const index of [0, 1]) {
         await processes.restart(index)
         await pause(noticesWithinMs)
       }
-      // Some more, when both have been restarted.
+      // Sends more requests after both processes have restarted.
       const before = sent
       await vi.waitUntil(() => sent > before + 200, { timeout: 60_000, interval: 10 })
       restarted = true

@@ -17,7 +17,7 @@ interface ProxyOptions {
 interface Product {
   name: string
   skip: boolean
-  /** The settings that its documented configuration asks for. */
+  /** The app's settings that its documented configuration requires. */
   settings: Record<string, string>
   /** How long it may take to notice that a process is ready again, in ms. */
   noticesWithinMs: number
@@ -48,7 +48,7 @@ export const PROXIES: Product[] = [
   },
 ]
 
-/** Replaces what is in the text exactly once, so that a test fails if the documented file no longer has it. */
+/** Replaces text that must occur exactly once, so that a test fails if the documented file has changed. */
 function replaceOnce(text: string, replacements: readonly [from: string, to: string][]): string {
   return replacements.reduce((result, [from, to]) => {
     if (result.split(from).length !== 2) throw new Error(`not there exactly once: ${from}`)
@@ -98,7 +98,7 @@ function startCaddy({ port, targets }: ProxyOptions) {
     ['/etc/ssl/connect.example.com.pem', folder.certificate],
     ['/etc/ssl/connect.example.com.key', folder.key],
   ])
-  // Without its other ports, which another program may have.
+  // Removes its other ports, which another program may use.
   const options = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n'
   const file = folder.write('Caddyfile', options + site)
   const child = spawn(CADDY ?? 'caddy', ['run', '--adapter', 'caddyfile', '--config', file], {
@@ -121,7 +121,7 @@ function proxyFolder() {
 
 /** Resolves when the proxy answers. Throws with its output when it ends before that. */
 async function started(child: ChildProcess, port: number, remove: () => void) {
-  // By SIGKILL, nginx would leave its workers behind.
+  // After SIGKILL, nginx's workers would keep running.
   const program = programOf(child, 'SIGTERM')
   await answering(`https://localhost:${port}/health/live`, program)
   return async () => {

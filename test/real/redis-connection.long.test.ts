@@ -79,7 +79,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   test('goes on with a walk over all owners after a restart of Redis, and misses none', async () => {
     const store = await openReady()
     const owners = Array.from({ length: 2_000 }, (_, i) => `o${i}`)
-    // In turns: on a busy machine, all at once would take longer than a command may.
+    // Takes turns, because on a busy machine all commands at once would exceed their time limit.
     for (let first = 0; first < owners.length; first += 100)
       await Promise.all(
         owners.slice(first, first + 100).map((owner) => store.set({ kind: 'walked', owner, id: '' }, 'x')),

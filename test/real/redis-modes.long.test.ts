@@ -24,9 +24,9 @@ import {
   startTlsRedis,
 } from './redis-servers.ts'
 
-/** What a busy machine may add to the time of an answer, in ms. */
+/** How much longer an answer may take on a busy machine, in ms. */
 const BUSY_MS = 3000
-/** Within this time after a failover, all works again, in ms. */
+/** The time after a failover within which everything must work again, in ms. */
 const RECOVERY_MS = 2000
 /** After this time the nodes of the cluster call a silent one failed, in ms. */
 const CLUSTER_TIMEOUT_MS = 2000
@@ -43,13 +43,13 @@ const keyOf = (owner: string): Key => ({ kind: 'thing', owner, id: 'id' })
 
 const asApp = (url: string) => url.replace('//', `//app:${APP_PASSWORD}@`)
 
-/** The servers of each mode, which the tests share: what fails is back when a test has ended. */
+/** The servers of each mode. The tests share them, so each test repairs the servers that it broke. */
 let cluster: RedisServers
 let replicated: RedisServers
 let sentinels: SentinelServers
 beforeAll(async () => {
   if (!REDIS) return
-  // By Redis's default, no node of a cluster answers anything while one master is missing.
+  // By default, no node of a Redis Cluster answers while a master is missing.
   const partial = ['--cluster-require-full-coverage', 'no']
   ;[cluster, replicated] = await Promise.all([
     startCluster({ settings: CLUSTER_APP_USER }),

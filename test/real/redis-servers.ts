@@ -26,12 +26,12 @@ export const isLinked = async (node: RedisServer) =>
 /** The password of the user `app`. */
 export const APP_PASSWORD = 'app-secret'
 
-/** A user `app` with no more rights than the app needs, as settings of a server. */
+/** The settings of a server with a user `app` that has only the permissions that the app needs. */
 export const APP_USER =
   `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +zadd +zrem +zrange +zcard +time +scan +eval +evalsha +info|server +client|tracking +config|get`.split(
     ' ',
   )
-/** The same, on a node of a Redis Cluster. */
+/** The same settings for a node of a Redis Cluster. */
 export const CLUSTER_APP_USER = [...APP_USER, '+cluster|slots']
 
 /** A Sentinel that asks this user for a login, as lines of its file. */
@@ -44,7 +44,7 @@ export interface RedisServers {
   /** Their addresses, as `REDIS_URL` has them. */
   urls: string[]
   nodes: RedisServer[]
-  /** The node that serves a key now, as most of those that answer say. Throws if there is none. */
+  /** The node that serves a key now, according to most of the nodes that answer. Throws if there is none. */
   masterOf(key?: string): Promise<RedisServer>
   close(): Promise<void>
 }
@@ -88,7 +88,7 @@ export async function startCluster({
 
 export interface SentinelServers extends RedisServers {
   sentinels: Sentinel[]
-  /** A planned failover, in which the first master goes on. Resolves when most sentinels name another one. */
+  /** A planned failover. The first master keeps running. Resolves when most sentinels name another one. */
   failOver(): Promise<void>
   /** Cuts the first master off from the replicas and the sentinels, but not from clients. */
   cutOff(): void
@@ -98,7 +98,10 @@ type Sentinel = Pick<RedisServer, 'port' | 'signal' | 'close'>
 
 const MASTER_NAME = 'mymaster'
 
-/** The servers and the sentinels connect from here, where a master can be cut off from them. Tests and the app do from elsewhere. */
+/**
+ * The address from which the servers and sentinels connect, so that a test can cut a master off from them. Tests and the app
+ * connect from another address.
+ */
 const INSIDE = '127.0.0.2'
 
 /**
@@ -160,7 +163,7 @@ export async function startSentinel({
     cutOff: proxy.cutOff,
     async failOver() {
       const before = await masterOf()
-      // While no replica is known to be fit, there is none.
+      // A failover needs a replica that the sentinels know to be ready.
       await until('the failover', async () => {
         for (const each of sentinels)
           if ((await ask(each, 'sentinel', 'failover', MASTER_NAME))?.startsWith('+OK')) return true

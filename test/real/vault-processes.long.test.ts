@@ -46,7 +46,7 @@ async function startProcesses(kind: 'SQLite' | 'Redis', { onTestFinished }: Test
     workers: await Promise.all(Array.from({ length: PROCESSES }, start)),
     requests: () => endpoint.requests.length,
     refreshes: async () => (await vault.find(REF))?.tokens?.refreshes ?? 0,
-    /** Lets a process use tokens; resolves when it has, without an error and with tokens that were issued. */
+    /** Lets a process request tokens. Resolves when it has finished, and expects issued tokens and no error. */
     async work(worker: ChildProcess): Promise<void> {
       worker.send({ callMs: CALL_MS })
       const [done] = await once(worker, 'message')
@@ -57,7 +57,7 @@ async function startProcesses(kind: 'SQLite' | 'Redis', { onTestFinished }: Test
   }
 }
 
-// At the same time: they mostly wait for tokens to expire.
+// The tests run at the same time, because they mostly wait for tokens to expire.
 describe.skipIf(!REDIS).concurrent(`processes of the app${withRedis}`, () => {
   test.for(['SQLite', 'Redis'] as const)(
     'on %s, four of them, send as many requests as there are refreshes',

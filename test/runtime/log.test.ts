@@ -5,11 +5,11 @@ import { run } from '../support/process.ts'
 
 const LOG = fileURLToPath(new URL('../../src/runtime/log.ts', import.meta.url))
 
-/** Runs a script that logs 5,000 lines to `stdout` and goes on to `end`. */
+/** Runs a script that logs 5,000 lines to `stdout`, and then runs `end`. */
 async function logged(end: string, stdout?: string) {
   const { write, remove } = tempDir()
   const lines = 'for (let line = 0; line < 5_000; line++) log.info(String(line))'
-  // JavaScript: for a TypeScript file that is new, Node loads its compiler.
+  // The script is JavaScript, because Node would first compile a new TypeScript file.
   const script = write(
     `import { createLog } from ${JSON.stringify(LOG)}\nconst log = createLog('info')\n${lines}\n${end}`,
     'script.mjs',

@@ -89,7 +89,7 @@ describe('faults', () => {
     const { text } = await createVisitor().get(`${sandbox.url}/sandbox/faults`)
     expect(text).toContain('The platform refuses the sign-in (invalid_grant)')
     expect(text).toContain('Take all access back</button> <span class="hint">revoke all consents</span>')
-    // Each fault of each endpoint has words of its own.
+    // Each fault of each endpoint has its own text.
     expect(text).not.toContain('has the fault')
     const visitor = createVisitor()
     const form = { endpoint: 'exchange', fault: 'invalid_grant', times: '1' }

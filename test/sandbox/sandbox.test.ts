@@ -36,7 +36,7 @@ async function token(fields: Record<string, string | undefined>) {
   return { status: answer.status, body: (await answer.json()) as Record<string, string> }
 }
 
-/** The fields of an exchange with a new code; the app has no part in it. */
+/** The fields of a token request with a new code, without the app. */
 async function code(bxcontext = 'harbour-homes') {
   const visitor = await logIn(undefined, await signedIn(app))
   const redirectUri = `${app.url}/connect/callback`

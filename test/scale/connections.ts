@@ -1,4 +1,4 @@
-/** `npm run scale`: connections on Redis, each figure with 10,000 and with 1,000,000 of them. Needs redis-server, 8 minutes and 4 GB. */
+/** `npm run scale`: measures 10,000 and then 1,000,000 connections on Redis. Needs redis-server, 8 minutes and 4 GB. */
 import { randomBytes } from 'node:crypto'
 import { createClient } from 'redis'
 import { connectionKind, platform, Vault } from '../../src/connect/index.ts'
@@ -81,7 +81,7 @@ async function openVault(size: number, authUrl: string) {
 let turn = 0
 const hotRef = () => refOf(OF_ONE_USER + (turn++ % HOT))
 
-/** Looks at all connections, as a round of their check does. Resolves to its CPU time and memory. */
+/** Reads all connections, as a round of checks does. Resolves to its CPU time and memory. */
 async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
   const [cpu, memory] = [process.cpuUsage(), process.memoryUsage.rss()]
   let peak = memory
@@ -106,7 +106,7 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   const reads = await compare(64, read(full), read(small))
   const lists = await compare(4, list(full), list(small))
 
-  // No connection is idle: what remains is to look at all of them.
+  // No connection is idle, so the round only reads them.
   const walked = await walk(full)
   const past = () => Date.now() - 30 * 86_400_000
   const idle = [size - REFRESHED, size] as const

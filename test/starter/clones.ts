@@ -31,7 +31,7 @@ export function openClone(from?: string) {
     git,
     commit,
     read,
-    /** Throws if the file does not have the text. */
+    /** Throws an error if the file doesn't contain the text. */
     edit(file: string, text: string, next: string): void {
       if (!read(file).includes(text)) throw new Error(`${file} has no ${text}`)
       writeFileSync(join(copy.dir, file), read(file).replace(text, next))
@@ -60,12 +60,14 @@ export function openZip(repository: string, version: string) {
   return clone
 }
 
-/** Links the files of the packages. Tools replace files, but for those that npm and the compiler overwrite: they are copied. */
+/**
+ * Links the files of the packages. Copies the files that npm and the compiler overwrite in place, because tools replace all others.
+ */
 function linkPackages(folder: string): void {
   const packages = join(ROOT, 'node_modules')
   rmSync(folder)
   execFileSync('sh', ['-c', 'cp -al "$0" "$1" 2>/dev/null || cp -a "$0" "$1"', packages, folder])
-  // With what the compiler knows of this project, it checks only what differs in the clone.
+  // With the compiler's cache of this project, it checks only the files that differ in the clone.
   for (const file of ['.package-lock.json', '.cache/connect/tsconfig.tsbuildinfo']) {
     if (!existsSync(join(packages, file))) continue
     rmSync(join(folder, file))

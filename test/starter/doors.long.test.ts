@@ -15,7 +15,7 @@ afterAll(remove)
 const OF_VITEST = /^(VITEST.*|NODE_(ENV|OPTIONS|COMPILE_CACHE)|BASE_URL|FORCE_COLOR)$/
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_VITEST.test(name)))
 
-/** Runs a program to its end. `ok`: whether it has done its work. */
+/** Runs a program to its end. `ok`: whether it succeeded. */
 function ended(cwd: string, command: readonly string[], env: Record<string, string> = {}) {
   const [program = '', ...args] = command
   const options = { cwd, encoding: 'utf8', env: { ...inherited, NO_COLOR: '1', ...env } } as const
@@ -133,7 +133,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
   test('the linter passes', () => {
     git('add', '--all')
     git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-qm', 'Ours')
-    // With the line endings of Git.
+    // Uses the line endings that Git writes on Windows.
     git('rm', '-rq', '--cached', '.')
     git('reset', '-q', '--hard')
     const { ok, output } = ended(clone, ['npm', 'exec', '--', 'biome', 'ci'])
@@ -151,7 +151,7 @@ test('after --ignore-scripts with Node 20, each door says which Node is needed a
     join(folder, 'package.json'),
     JSON.stringify({ ...manifest, dependencies: { zod: manifest.dependencies.zod }, devDependencies }),
   )
-  // Without the Node of this project, which npm has put first.
+  // Removes this project's Node, which npm has put first into the PATH.
   const others = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'))
   const env = { PATH: [dirname(node), ...others].join(delimiter), npm_config_ignore_scripts: 'true' }
   expect(ended(folder, ['npm', 'install'], env).ok).toBe(true)

@@ -25,7 +25,7 @@ function namesOf(group: string): string[] {
   return [...members.map(({ name }) => name), ...commands.filter((name) => name.includes('-')), ...settings]
 }
 
-// So a group can be deleted, and who owns the rest reads nothing of it.
+// So you can delete a group without traces in the rest of the project.
 test('no file outside a group names one of its features, commands or settings', () => {
   const all = [
     ...files(`{src,views,test,docs,.github}/${TEXTS}`),

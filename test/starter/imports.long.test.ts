@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyProject } from '../support/project.ts'
 
-/** Imports that are refused, by the file that has them. */
+/** Imports that the lint rules reject, by the importing file. */
 const REFUSED = {
   'src/connect/extra.ts': ['../features/load.ts', '../app.ts', 'express-session'],
   'src/connect/vault/extra.ts': ['../../settings/config.ts', '../authorization/flows.ts', 'express'],

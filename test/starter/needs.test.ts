@@ -16,10 +16,10 @@ const importsOf = (file: string) =>
     normalize(join(dirname(file), target)),
   )
 
-/** Where the feature of the app is whose part of the sandbox this is. */
+/** The folder of the app's feature to which this part of the sandbox belongs. */
 const ofApp = (file: string) => file.replace('src/sandbox/', 'src/')
 
-/** The first of these folders that a path is in. */
+/** The first of these folders that contains a path. */
 const inOneOf = (of: readonly string[], path: string) =>
   of.find((folder) => PLACES.some((place) => path.startsWith(`${place}/${folder}/`)))
 const featureOf = (path: string) => features.find(({ folder }) => folder === inOneOf(folders, path))
@@ -41,7 +41,7 @@ test('no file imports a feature, but for those of the feature and of the feature
   expect(wrong).toEqual([])
 })
 
-// `npm run init` deletes what proves the starter: what is left compiles without it.
+// `npm run init` deletes the starter's own tests, and the remaining files must compile without them.
 test('no test that a product keeps imports one of the starter', () => {
   const kept = files('test/**/*.ts').filter((file) => !isOfStarter(file))
   const wrong = kept.filter((file) => importsOf(file).some(isOfStarter))

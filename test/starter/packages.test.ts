@@ -21,7 +21,7 @@ test('each npm script that starts a file of ours does so through the file that a
   }
 })
 
-// npm puts packages of packages within reach, and pnpm does not. Of what is imported, knip says so.
+// With npm, code can import the dependencies of a dependency; with pnpm, it can't. knip checks the imports.
 test('each package whose types are extended is in package.json', () => {
   const extended = new Set(
     files('{src,test}/**/*.ts').flatMap((file) => all(read(file), /^declare module '(.*)'/gm)),

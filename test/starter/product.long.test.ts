@@ -1,4 +1,4 @@
-/** The life of a product: each test goes on with what the one before it has left. */
+/** The life of a product. Each test continues with the files of the previous test. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

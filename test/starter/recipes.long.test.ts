@@ -55,7 +55,7 @@ const leads = async (visitor: Visitor, status: string) =>
     )
   ).json()
 
-/** Sends changes of a lead, as a program does. */
+/** Sends changes of a lead, as another program would. */
 async function change(visitor: Visitor, id: string, changes: object) {
   const cookies = visitor.cookies.get(new URL(app.url).host) ?? []
   const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
@@ -95,7 +95,7 @@ test('an update of nothing, of an unknown field or of an unknown record changes 
   expect(await leads(visitor, 'New')).toEqual(before)
 })
 
-/** What the feature with the job has added to an app. */
+/** The parts that the feature with the job adds to an app. */
 const jobOf = ({ services }: Running) =>
   services.parts[services.features.findIndex(({ name }) => name === 'new-leads')]
 
@@ -194,7 +194,7 @@ async function tokenFor(
   }
 }
 
-/** Connects a user with made-up tokens, which the sandbox does not know, so long ago. `seconds`: how long. */
+/** Connects a user with made-up tokens, which the sandbox doesn't know, at a time in the past. `seconds`: how long. */
 async function connectedAgo(userId: string, seconds: number) {
   const vault = anotherVault(app, { now: () => Date.now() - seconds * 1_000 })
   await consent(vault, { accessToken: `access of ${userId}` }, { userId, bxcontext: 'harbour-homes' })
@@ -283,7 +283,7 @@ test('the people of a company share a connection, whoever made it; another compa
   expect(page.text).toContain('class="who">Bob<')
   expect(page.text).toContain('Everyone at your company shares these connections.')
   expect(await connectionsOf(team, bob)).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
-  // Ann has left: what she has still open is her session.
+  // Ann has left the team, but her session is still open.
   const again = await enter('Ann', 'other')
   expect(await connectionsOf(team, again.visitor)).toEqual([])
   expect(await connectionsOf(team, ann)).toEqual(await connectionsOf(team, bob))
@@ -294,7 +294,7 @@ test('the people of a company share a connection, whoever made it; another compa
 describe('a sign-in with email and password', () => {
   let own: Running
   beforeAll(async () => {
-    // knip reads no examples: without this, a product would keep the package of the recipe.
+    // knip doesn't read the examples, so without this line a product would keep the recipe's package.
     import.meta.resolve('better-auth')
     vi.stubEnv('BETTER_AUTH_SECRET', randomBytes(32).toString('base64'))
     const { ownSignIn } = await import(
@@ -357,7 +357,7 @@ test('the recipes pass the type check and the linter of the project', async () =
     join(dir, 'tsconfig.recipes.json'),
     JSON.stringify({ ...compiler, include: ['src/app.ts', ...recipes] }),
   )
-  // In one string, so that a failure shows all that they say.
+  // Joins them into a single string, so that a failure shows them all.
   const outputOf = (name: string, args: string[]) =>
     promisify(execFile)(process.execPath, [fileOf(ROOT, name), ...args], { cwd: dir }).then(
       () => '',

@@ -4,7 +4,7 @@ import { files, ROOT, read } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
 
 /**
- * The examples of docs/guides.md, by the files to which the page copies them. That for webhooks needs a receiver:
+ * The examples of docs/guides.md, by the files to which the page copies them. The webhook example needs a receiver, so
  * test/real/deploy-recipes.long.test.ts runs it.
  */
 const RECIPES = new Map(

@@ -14,7 +14,7 @@ function withDependents(names: readonly string[]): string[] {
   return all.length === names.length ? all : withDependents(all)
 }
 
-/** Also a word of JavaScript, and one that is no regular plural. */
+/** Includes a reserved word of JavaScript, and a word without a regular plural. */
 const NOUNS = ['constructors', 'news', 'purchase-orders']
 
 /** Features with any name are added to a clone. */
@@ -37,7 +37,7 @@ async function replaceSignIn(clone: ReturnType<typeof openClone>): Promise<void>
   await clone.bin('biome', 'check', '--write', 'src/web/sign-in/sign-in.ts')
 }
 
-// No file refers to a feature that it may be without (needs.test.ts), so that one selection stands for all. The removal of all
+// needs.test.ts checks that no file refers to a feature that may be missing, so a single selection is enough. The removal of all
 // of them, by the command, is in product.long.test.ts.
 test('any word makes a feature that passes the check and its tests without an edit; so do the tests that look at all features, with an own sign-in, and after the folders of every second feature were deleted by hand', async () => {
   const clone = openClone()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fileOf } from '../../src/cli/programs.ts'
 import { ROOT } from '../support/documents.ts'
 
-// In a product, these are no errors: after a feature has been deleted by hand, the check only lists them.
+// In a product, unused files are not errors. After you delete a feature by hand, the check only lists them.
 test('no file, export or package of the starter is unused', () => {
   const args = ['--include', 'files,dependencies,exports,types', '--no-progress', '--no-config-hints']
   const { stdout, stderr } = spawnSync(process.execPath, [fileOf(ROOT, 'knip'), ...args], {

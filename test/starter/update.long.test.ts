@@ -9,7 +9,7 @@ import { openClone, openZip } from './clones.ts'
 
 const features = await loadFeatures()
 const names = features.map(({ name }) => name)
-/** Where features of these names are. */
+/** The folders of these features. */
 const placesOf = (of: readonly string[]) =>
   placesOfAll(
     features.map(({ folder }) => folder),
@@ -22,7 +22,7 @@ const versionIn = ({ read }: Clone): unknown => JSON.parse(read('package.json'))
 let starter: Clone
 let product: Clone
 
-/** What the older version has otherwise, in files that the product also changes: [file, older, newer, the product's]. */
+/** Differences of the older version, in files that the product also changes: [file, older, newer, the product's]. */
 const EDITED = [
   ['src/connect/platform/api.ts', 'MAX_ATTEMPTS = 2', 'MAX_ATTEMPTS = 3', 'MAX_ATTEMPTS = 5'],
   ['docs/deploy.md', '- A proxy.', '- A TLS proxy in front of the app.', '- Our proxy.'],
@@ -37,7 +37,7 @@ const DELETED = 'compose.yaml'
 const GONE = 'src/web/gone.ts'
 const REMOVED = ['metrics', 'supplier-check']
 const NEW_FEATURE = 'connection-checks'
-/** A feature that the product has and the newer version has no more, and the new one that takes its place, by the changelog. */
+/** A feature of the product that the newer version lacks, and its replacement according to the changelog. */
 const [OLD_FEATURE, SUCCESSOR] = ['price-files', 'catalogue-files']
 const OLD_FILE = `src/features/supplier/${OLD_FEATURE}/index.ts`
 /**
@@ -48,7 +48,7 @@ const [WANTED, DROPPED, OWN] = ['wanted', 'dropped', 'own']
 const SHARED = 'src/web/requests/health.ts'
 const OF_REMOVED = 'src/features/metrics/index.ts'
 
-/** New files, the first of which imports what `init` deletes, and the second the first. */
+/** New files. The first imports a file that `init` deletes, and the second imports the first. */
 const BROKEN = [
   ['test/app/of-bench.ts', '../bench/measure.ts'],
   ['test/app/of-broken.ts', './of-bench.ts'],
@@ -116,8 +116,8 @@ afterAll(() => {
 })
 
 /**
- * A feature that `npm run add-feature -- orders --write` made once. It is never edited: products have such features, and no update
- * may break them.
+ * A feature that `npm run add-feature -- orders --write` once generated. It is never edited, because products have such features,
+ * and no update may break them.
  */
 const KEPT_FEATURE = join(ROOT, 'test/starter/kept-feature.patch')
 
@@ -200,7 +200,7 @@ describe('a product from a ZIP of an older version', () => {
     product.git('switch', '-q', 'main')
     product.git('merge', '-q', '-')
     await expect(update()).rejects.toThrow(/has everything of that version already/)
-    // What was left out at the beginning comes back.
+    // The feature that was left out at the beginning comes back.
     const again = await update('--with', 'metrics', '--with', NEW_FEATURE)
     expect(again).toMatch(/In conflict: nothing[\s\S]*tsc exited with code 0/)
     expect(['metrics', NEW_FEATURE].filter((name) => !exists(`src/features/${name}`))).toEqual([])

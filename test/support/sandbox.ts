@@ -9,7 +9,7 @@ const FEATURES = await loadSandboxFeatures()
 
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>
 
-/** The sandbox alone, over HTTP, with the probe; without a rate limit that matters unless `options` sets one. */
+/** The sandbox alone, over HTTP, with the probe. Its rate limit is too high to matter unless `options` sets one. */
 export async function startSandbox(options: Partial<SandboxOptions> = {}) {
   const { server, port, close } = await serve()
   const url = `http://127.0.0.1:${port}`
@@ -31,7 +31,7 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}) {
       await visitor.post(`${url}/login`, { form: { email, password: 'sandbox' } })
       return visitor
     },
-    /** Calls the API for a business; a POST when there is a body. */
+    /** Calls the API for a business, with POST if there is a body. */
     call: (bxcontext: string, path: string, body?: object) =>
       fetch(`${url}/api${path}`, {
         method: body ? 'POST' : 'GET',

@@ -57,7 +57,7 @@ const MAX_FLOWS = 20
 
 export const NO_FLOWS: FlowRecord = { flows: [], last: null }
 
-/** The values for a new flow, if a step begins one. */
+/** The id, state and code verifier for a step that begins a new flow, and the current time. */
 export type Fresh = Pick<Started, 'id' | 'state' | 'codeVerifier'> & { now: number }
 /** The question to the user whether to connect the bxcontext that arrived instead of the expected one. */
 export type Question = Pick<Confirming, 'id' | 'bxcontext' | 'expected'>

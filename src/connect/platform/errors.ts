@@ -13,8 +13,8 @@ export class NotConnectedError extends PlatformError {
 }
 
 /**
- * Why access has ended. `invalid_grant`: the platform answered so. `refused`: it refuses a refresh without a reason. Only without a
- * refresh token: `expired`: the access token expired; `rejected`: the API rejected it three times.
+ * Why access has ended. `invalid_grant`: the platform answered with this error. `refused`: the platform refuses a refresh without
+ * this error. Without a refresh token, also `expired` (the access token expired) and `rejected` (the API rejected it three times).
  */
 export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 

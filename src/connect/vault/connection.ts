@@ -394,8 +394,8 @@ const isWithin = (end: number, now: number, longestMs: number) =>
   end > now && end - now <= longestMs + CLOCK_TOLERANCE_MS
 
 /**
- * How long the current pause of token requests lasts, in ms. `manual`: for a person or a script, it lasts 5 s, or as long as the
- * platform asked. A pause that ends later than is possible comes from a wrong clock, and counts as over.
+ * How long the current pause of token requests lasts, in ms. `manual`: the shorter pause for a person or a script, which is 5 s, or
+ * as long as the platform asked. A pause that ends later than is possible comes from a wrong clock, and counts as over.
  */
 export function pauseOf(record: ActiveRecord, now: number, manual = false): number {
   const end = manual ? record.manualFrom : record.pausedUntil

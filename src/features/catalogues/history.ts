@@ -19,7 +19,7 @@ export const doneNow = (req: Request): Done => ({
   at: new Date().toISOString(),
 })
 
-/** A history of users' actions on a connection, for actions that the platform doesn't list. */
+/** Stores users' actions on a connection that the platform doesn't list. */
 export interface History<T extends Done> {
   /**
    * Stores a record, replacing any earlier record with this id. If the store fails, retries for 5 s, and then gives up without

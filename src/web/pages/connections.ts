@@ -213,7 +213,10 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     )
 }
 
-/** The page of the list with the form, or else a page with the form's connection, if it has moved to another page. */
+/**
+ * Sends the requested page of the list with the form. If the form's connection is no longer on that page, sends a page with only
+ * this connection.
+ */
 async function pageWith(options: ConnectionsOptions, req: ConnectionRequest, res: Response) {
   const { bxcontext } = connectionIn(req)
   const choice = listSchema.parse(req.query)

@@ -22,7 +22,7 @@ import { newKey } from '../../support/vault.ts'
 
 const NOW = 1_800_000_000_000
 
-/** Fresh values of a transition. `name`: of the flow that may begin, of its state and of its verifier. */
+/** Fresh values of a transition. `name`: the name of the flow that may begin. Its state and its verifier contain this name. */
 const fresh = (name = 'fresh', now = NOW) => ({
   now,
   id: name,
@@ -190,13 +190,13 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   fc.record({ wait: fc.integer({ min: 0, max: FLOW_MS }) }),
 )
 
-/** A session to which things happen, as its pages and its record know it. */
+/** A session, with its pages and its record. */
 class Session {
   record = NO_FLOWS
   now = NOW
   /** The button that was pressed last, and the business that it named. */
   button: { id: string; expected: string | undefined; at: number } | null = null
-  /** By state: what the consent page asks for, and what the buttons and questions before it named. */
+  /** For each state, the business that the consent page asks about, and the businesses that earlier buttons and questions named. */
   readonly consents = new Map<string, { id: string; bxcontext: string; agreed: (string | undefined)[] }>()
   readonly questions: { id: string; bxcontext: string; expected: string }[] = []
   #count = 0
@@ -232,7 +232,7 @@ class Session {
     const flow = flowOf(this.record, question.id)
     if (!flow || flow.phase === 'ended') return
     const consent = confirmed(this.record, question.id, fresh(name, this.now))
-    // What the page said, and not what arrived since.
+    // The business on the page, and not a business that arrived later.
     expect(consent).toMatchObject({ bxcontext: question.bxcontext, expected: question.expected })
     this.record = withFlow(this.record, consent)
     this.consents.set(consent.state, {
@@ -248,7 +248,7 @@ class Session {
     if (!state || !consent) return
     const flow = claimed(this.record, state, visit, { now: this.now, exchangeMs: 45_000 })
     if (!flow) return void expect(flowOf(this.record, consent.id)).toBeUndefined()
-    // A state is never another flow's, and never becomes one for another business.
+    // A state never belongs to two flows, and never changes to another business.
     expect(flow.id).toBe(consent.id)
     if (flow.phase === 'exchanging') {
       expect(flow.bxcontext).toBe(consent.bxcontext)

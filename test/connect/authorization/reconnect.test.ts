@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 const MARCUS = 'marcus@ridgeline.example'
-/** How the user is told that another business came back than the one to reconnect. */
+/** The page tells the user that a different business came back than the business to reconnect. */
 const notThis = (name: string) => shown(texts.mismatch.lead(texts.mismatch.other('ridgeline-build'), name))
 const bxcontextUrl = (value: string) => `${app.url}/connect/context?bxcontext=${value}`
 const reconnect = (bxcontext: string) => visitor.post(`${app.url}/connect`, { form: { bxcontext } })

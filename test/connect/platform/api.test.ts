@@ -31,7 +31,7 @@ let server: Awaited<ReturnType<typeof serve>>
 let handlers: Handler[]
 let requests: { url: string; authorization: string | undefined; method: string }[]
 let api: Api
-// Time is no matter of most tests, however busy the machine is.
+// Most tests don't depend on time, however busy the machine is.
 const http = createHttp({ stepTimeoutMs: 60_000, deadlineMs: 60_000 })
 
 beforeAll(async () => {

@@ -14,7 +14,9 @@ const SOURCE = {
   noteCall: async () => {},
 }
 
-/** What a listener sees of a call that is answered with these statuses, and then not at all; another listener fails. */
+/**
+ * The exchanges that a listener gets for a call that is answered with these statuses, and then not at all. Another listener fails.
+ */
 async function exchangesOf(...statuses: number[]) {
   const server = await serve((_req, res) => {
     const status = statuses.shift()

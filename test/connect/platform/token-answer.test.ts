@@ -7,7 +7,7 @@ const PAGE = '<!DOCTYPE html><title>Blocked</title>'
 test.each([
   // The user revoked access, or the token is dead.
   ...[400, 401, 403, 404, 422, 429].map((status) => [status, error('invalid_grant'), 'InvalidGrantError']),
-  // Our credentials are wrong, for everybody.
+  // Our credentials are wrong, which affects all connections.
   ...[400, 401, 403].map((status) => [status, error('invalid_client'), 'ConfigurationError']),
   // Refused; real servers answer so to one dead token.
   ...[
@@ -17,7 +17,7 @@ test.each([
     'unsupported_grant_type',
     'of_their_own',
   ].map((code) => [400, error(code), 'PlatformUnavailableError refused']),
-  // No answer of OAuth, so it comes from a maintenance host, a gateway or a firewall.
+  // Not an OAuth response, so it comes from a maintenance host, a gateway or a firewall.
   ...[400, 401, 403, 404, 405, 407, 410, 421, 451].flatMap((status) =>
     ['', PAGE, 'Not here', '{}', '{"message":"no route"}', '{"error":{"code":7}}', '[]', 'null'].map(
       (text) => [status, text, 'PlatformUnavailableError error'],

@@ -11,7 +11,7 @@ test('a lease is held by one process, as long as it is not released', async () =
   const store = openSqlite({ file: ':memory:', now: () => time })
   const written = vi.spyOn(store, 'compareAndSet')
   const lease = await acquireLease(store, KEY, 600)
-  // Four times two thirds of its life, by the clock of the store: without its holder it would be over.
+  // Four times two thirds of the lease's duration by the store's clock. Without renewals, the lease would have expired.
   for (let renewals = 1; renewals <= 4; renewals++) {
     await expect.poll(() => written.mock.calls.length, { interval: 10 }).toBeGreaterThan(renewals)
     time += 400

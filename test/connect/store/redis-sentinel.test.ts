@@ -22,7 +22,7 @@ const bulk = (text: string | number) => `$${String(text).length}\r\n${text}\r\n`
 const map = (entries: Record<string, string | number>) =>
   `%${Object.keys(entries).length}\r\n${Object.entries(entries).flat().map(bulk).join('')}`
 
-/** A Sentinel that names a master. It refuses questions with `refusal` until somebody logs in. */
+/** A Sentinel that names a master. It refuses questions with `refusal` until a client logs in. */
 async function startSentinel(host: string, port = 6379, { epoch = 0, refusal = '', fault = '' } = {}) {
   const says = { host, port, epoch, flags: 'master' }
   const sockets = new Set<Socket>()

@@ -8,7 +8,7 @@ import { createClient, type RedisServer, ready, startRedis } from '../../support
 let count = 0
 const fresh = (): Key => ({ kind: 'note', owner: `owner ${++count}`, id: '' })
 
-/** A store whose changes of state are noted, as `lost: reason` or `connected`. */
+/** A store whose changes of state are recorded as `lost: reason` or `connected`. */
 function open(...urls: string[]) {
   const states: string[] = []
   const onState = (state: string, reason?: string) =>

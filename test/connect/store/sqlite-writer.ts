@@ -1,4 +1,4 @@
-/** A thread that writes one value after the other, until a write fails; it reports how many were acknowledged, and what came then. */
+/** A thread that writes values until a write fails. It reports the number of acknowledged writes, and the failure. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 

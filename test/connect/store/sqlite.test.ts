@@ -135,7 +135,7 @@ test('a store that is closed can be closed again, and says so to later operation
 })
 
 describe('a file that is gone', () => {
-  /** A store in use, with a backup from before `new` was written, and what it says when its file is gone. */
+  /** A store in use, a backup from before `new` was written, and the store's error when its file is gone. */
   async function inUse() {
     const said: string[] = []
     const { store, file } = opened({ onGone: (reason) => said.push(reason) })
@@ -147,7 +147,7 @@ describe('a file that is gone', () => {
     await store.set(key('new'), 'x'.repeat(20_000))
     return { file, backup, store, said }
   }
-  /** What the next process finds. */
+  /** The entries that the next process finds. */
   async function inNextProcess(file: string) {
     const next = openSqlite({ file })
     const found = [await next.get(key('old')), (await next.get(key('new')))?.length]
@@ -194,7 +194,7 @@ describe('a file that is gone', () => {
     renameSync(file, `${file}.away`)
     await expect(store.get(key('old'))).rejects.toMatchObject({ code: 'store_unavailable' })
     renameSync(`${file}.away`, file)
-    // Another process may have written meanwhile.
+    // Another process may have written since then.
     await expect(store.get(key('old'))).rejects.toMatchObject({ code: 'store_unavailable' })
     await store.close()
     expect(await inNextProcess(file)).toEqual(['in both', 20_000])

@@ -1,4 +1,4 @@
-/** What happens while the platform refuses this app itself, and not one connection. */
+/** The platform refuses the app's own credentials, and not a single connection. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { ConfigurationError } from '../../../src/connect/errors.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'

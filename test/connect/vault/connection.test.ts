@@ -61,7 +61,7 @@ function fail(record: ConnectionRecord, cause: FailureCause, now = NOW, retryAft
 }
 /** The same record if it keeps its tokens. */
 const afterFailure = (...args: Parameters<typeof fail>) => withTokens(fail(...args))
-/** How long the app, or a person, does not ask. */
+/** How long the app waits before its next request, or before a person may refresh. */
 const pauseAfter = (record: ConnectionRecord, now = NOW, manual = false) =>
   pauseOf(withTokens(record), now, manual)
 

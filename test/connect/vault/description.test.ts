@@ -1,4 +1,4 @@
-/** What people read about a connection. */
+/** The description of a connection that users read. */
 import { afterEach, expect, test } from 'vitest'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'

@@ -23,7 +23,7 @@ const full = async (): Promise<never> => {
   throw new StoreUnavailableError('full')
 }
 
-/** A connection to a platform that can revoke. */
+/** A connection to a platform with a revocation endpoint. */
 async function revocableSetup(options: Partial<VaultOptions> = {}, granted: Partial<Tokens> = {}) {
   setup = await connectedSetup({ canRevoke: true, ...options }, granted)
   setup.endpoint.answers(DONE)

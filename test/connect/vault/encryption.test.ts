@@ -65,7 +65,7 @@ describe('the records of the vault', () => {
 
   test('are bound to their place: a copy under another user does not decrypt', async () => {
     setup = await connectedSetup()
-    // What was decrypted for its user stays so.
+    // A record that was decrypted for its user stays decrypted.
     expect(await setup.token()).toBe('access-0')
     for (const { key, value } of await setup.store.ofOwner(REF.userId))
       await setup.store.set({ ...key, owner: 'mallory' }, value)

@@ -1,4 +1,4 @@
-/** What ends access to an account, and what only looks like it. */
+/** Answers that end access to an account, and answers that only look as if they did. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
 import {

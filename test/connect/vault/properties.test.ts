@@ -40,9 +40,9 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-/** What a consent or a disconnect came to. */
+/** The outcome of a consent or a disconnect. */
 interface Act {
-  /** The number of a consent, of which its tokens remind; null for a disconnect. */
+  /** The number of a consent, which its tokens contain; null for a disconnect. */
   consent: number | null
   /** Whether it was completed; a killed process completes nothing. */
   isDone: boolean
@@ -60,7 +60,7 @@ class World {
   readonly served: string[] = []
   /** The label that was given last, and those that may have been given since: the store did not answer. */
   labels: (string | null)[] = [null]
-  /** What the events say that the connection is. */
+  /** The connection's state according to the events. */
   told: 'none' | 'active' | 'revoked' = 'none'
   /** Whether a process was killed. */
   isBlurred = false
@@ -72,7 +72,7 @@ class World {
   #start() {
     const id = ++this.#serial
     const process = { id, isAlive: true }
-    /** A killed process gets no answer from anything. */
+    /** A killed process gets no more answers. */
     const guarded =
       <A extends unknown[], T>(operation: (...args: A) => Promise<T>, isWrite: boolean) =>
       async (...args: A): Promise<T> => {
@@ -232,7 +232,7 @@ class World {
   }
 }
 
-/** Lets everything go on that waits for the store in memory only. */
+/** Lets all work continue that waits only for the store in memory. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
 }
@@ -275,7 +275,7 @@ const property = fc.asyncProperty(runs, async ({ isConnected, hasKills, steps })
 
   // A token that is handed out was issued.
   for (const token of world.served) expect(world.issued).toContain(token)
-  // What began later stays; a disconnected account stays so.
+  // The later of two consents wins, and a disconnected account stays disconnected.
   const latest = world.acts.findLast(({ isDone }) => isDone)
   if (!world.isBlurred && latest?.consent === null) expect(state).toBe('none')
   if (!world.isBlurred && latest && latest.consent !== null) expect(state).not.toBe('none')
@@ -295,7 +295,7 @@ const property = fc.asyncProperty(runs, async ({ isConnected, hasKills, steps })
   // The events tell what the connection is.
   const coarse = state === 'none' || state === 'revoked' ? state : 'active'
   if (!world.isBlurred) expect(world.told).toBe(coarse)
-  // What is shown and what callers get agree.
+  // The shown state matches the results of callers.
   const outcome = await outcomeOf(world)
   if (state === 'none') expect(outcome).toBe('not_connected')
   // While the tokens are kept, the platform is asked again after a pause, and may not answer then.

@@ -198,7 +198,7 @@ describe('a holder of the lease', () => {
     }
   }
 
-  /** A caller that waits for a moment only. */
+  /** A caller that waits only a moment. */
   const impatient = () => setup.anotherVault({ waitMs: 50 }).accessToken(REF)
 
   test('that was killed delays the others until the lease is over, and no longer', async () => {
@@ -273,7 +273,7 @@ describe('a burst of invalid_grant on a platform that rotates refresh tokens', (
   const rotating = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
   const INVALID = oauthError('invalid_grant')
 
-  /** Many callers in two processes, and a button in each. Resolves to what they get. */
+  /** Many callers in two processes, and a button in each. Resolves to their results. */
   function everybody() {
     const vaults = [setup.vault, setup.anotherVault()]
     const asks = vaults.flatMap((vault) => [

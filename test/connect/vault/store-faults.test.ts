@@ -1,4 +1,4 @@
-/** One operation of the store fails, whichever it is, before it takes effect or after; then the store is well again. */
+/** Any single operation of the store fails, before or after it takes effect. Then the store works again. */
 import { expect, test } from 'vitest'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
@@ -67,7 +67,7 @@ test.each<[during: string, what: string, act: Step, isWell: Step, answers?: Scri
     await setup.vault.idle()
     const operations = faulty.count()
     faulty.heal()
-    // Every lease and pause is over.
+    // Every lease and pause has ended.
     setup.later(301)
     await isWell(setup)
     await setup.close()

@@ -23,7 +23,7 @@ test.skipIf(!process.env.LONG_TESTS)(
     const vault = vaultAgo(3_600_000)
     for (const userId of USERS) await consent(vault, {}, { userId, bxcontext: 'ctx' })
     endpoint.answers(oauthError('invalid_grant'))
-    // Refused two minutes ago. Only once the platform has refused access again, at least a minute later, a mail is sent.
+    // Refused two minutes ago. An email is sent only after the platform has refused access again, at least a minute later.
     const refusing = vaultAgo(120_000)
     for (const userId of USERS)
       await expect(refusing.refresh({ userId, bxcontext: 'ctx' })).rejects.toMatchObject({
@@ -53,7 +53,7 @@ test.skipIf(!process.env.LONG_TESTS)(
     await second.kill()
     const recipients = server.mails.flatMap(({ to }) => to)
     expect(new Set(recipients).size).toBe(recipients.length)
-    // Only what was being sent at the kill may be lost.
+    // Only an email that was being sent when the process was killed may be lost.
     expect(recipients.length).toBeGreaterThanOrEqual(USERS.length - 1)
   },
 )

@@ -22,11 +22,11 @@ const decoded = (raw: string) =>
 /** The sender that tests set. */
 export const SENDER = { name: 'Büro, "us" & O\'Brien', address: 'no-reply@connect.example' }
 
-/** A real mail server. `refusals`: what it answers to the next mails; then it takes them. */
+/** A real mail server. `refusals`: its answers to the next emails. It accepts all later emails. */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}) {
   const mails: ReceivedMail[] = []
   const refusals: { responseCode: number; isAfterContent?: boolean }[] = []
-  /** What was sent of each mail that it refused after the content. */
+  /** The content of each email that it refused after it had received it. */
   const refused: string[] = []
   const server = new SMTPServer({
     authOptional: true,

@@ -219,7 +219,7 @@ describe('while the mail server is down', () => {
     const [both, meanwhile] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const find = setup.vault.find.bind(setup.vault)
     const tried = new Set<string>()
-    // The second attempt of each waits for what happens meanwhile.
+    // The second attempt of each waits, so that the test can act first.
     vi.spyOn(setup.vault, 'find').mockImplementation(async (ref) => {
       if (tried.has(ref.bxcontext)) await meanwhile.promise
       tried.add(ref.bxcontext)
@@ -235,7 +235,7 @@ describe('while the mail server is down', () => {
     const late = await startMailServer(port)
     stops.push(late.close)
     meanwhile.resolve()
-    // The last one to wait: the mails before it were dropped or sent.
+    // The last email that waits. The earlier emails were dropped or sent.
     const third = { ...REF, bxcontext: 'third' }
     await consent(setup.vault, {}, third)
     await end(third)

@@ -13,7 +13,7 @@ afterEach(async () => {
   await setup.close()
 })
 
-/** A process that checks all connections. Its clock is the vault's, and it does not really wait. */
+/** A process that checks all connections. It uses the vault's clock, and its waits end at once. */
 function startSweep(everyMs: number, options: Partial<SweepOptions> = {}): Sweep {
   const { store, vault, now } = setup
   const sleep = async (_ms: number, signal: AbortSignal) => {
@@ -25,7 +25,7 @@ function startSweep(everyMs: number, options: Partial<SweepOptions> = {}): Sweep
   sweep.start()
   return sweep
 }
-/** What the last complete round found. */
+/** The results of the last complete round. */
 const lastCounts = async () => (await readRound(setup.store))?.last ?? null
 const roundEnds = () => expect.poll(() => lastCounts()).not.toBeNull()
 /** Many users with a connection each, whose tokens are due. */

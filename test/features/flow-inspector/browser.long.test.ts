@@ -53,7 +53,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     await page.getByText(/^\s*2 \/ \d+$/).waitFor()
     expect(await page.evaluate('window.stays')).toBe(true)
     expect(page.url()).toMatch(/\/present\/2$/)
-    // Readable from the back of a room.
+    // Large enough to read from the back of a room.
     const size = await page.evaluate("parseFloat(getComputedStyle(document.querySelector('h1')).fontSize)")
     expect(size).toBeGreaterThan(40)
     await close()
@@ -83,7 +83,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
         expect(active.y + active.height, `step ${number}`).toBeLessThanOrEqual(diagram.y + diagram.height)
         expect(diagram.y + diagram.height, `step ${number}`).toBeLessThanOrEqual(viewport.height)
       }
-      // Scrolled to its end, the diagram still says whose lanes they are.
+      // Scrolled to its end, the diagram still shows the names of its lanes.
       await page.locator('.presenting .diagram').evaluate('(diagram) => diagram.scrollTo(0, 10000)')
       const [diagram, headings] = await Promise.all([
         page.locator('.presenting .diagram').boundingBox(),

@@ -21,7 +21,7 @@ const STEP: Step = {
 let store: KeyValueStore
 let flows: FlowStore
 let recorder: Recorder
-/** How many follow the changes of connections. */
+/** The number of listeners for changes of connections. */
 let following: number
 let listeners: Set<ExchangeListener>
 /** The time in ms since 1970: at first, the beginning of a minute. */

@@ -59,7 +59,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     app.answer('/api/leads', leads(3, 3, 'x'.repeat(200)))
     await page.goto(at)
     expect(await page.locator('tbody tr').count()).toBe(3)
-    // The name is broken, and nothing else.
+    // Only the name is broken.
     for (const label of ['Project', 'Suburb', 'Status'])
       expect(
         await page.evaluate(`document.querySelector('td[data-label=${label}] bdi').getClientRects().length`),

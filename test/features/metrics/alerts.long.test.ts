@@ -117,7 +117,7 @@ scrape_configs:
     await refreshAll()
     await expectAlert('ConnectMisconfigured', ['ConnectServerErrors'])
     await app.fault('refresh', 'none')
-    // The next token ends it. A person can ask for it once in 5 s.
+    // The next successful token request ends the alert. A person can ask for it once in 5 s.
     await pause(5_000)
     await refreshAll()
     await calm()

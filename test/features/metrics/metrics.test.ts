@@ -98,7 +98,7 @@ describe('GET /metrics', () => {
 
   test('does not exist without settings, and its library is not loaded', async () => {
     expect((await scrape(shared)).status).toBe(404)
-    // In a process of its own, as the tests of this one have loaded it.
+    // Uses a separate process, because this process has already loaded it.
     const program = run('test/features/metrics/loaded.ts')
     await program.exited
     expect(program.output()).toBe('loaded: express\n')

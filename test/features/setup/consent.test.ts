@@ -80,7 +80,7 @@ test('a consent that was denied is told with the error of the platform', async (
   ])
 })
 
-/** A value of the platform that nobody may see. */
+/** A value of the platform that must not be shown. */
 const MARK = 'Zq7xMARKvalue0412'
 const tokens = (more: object = {}) => ({ access_token: `${MARK}-access`, expires_in: 60, ...more })
 

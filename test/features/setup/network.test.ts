@@ -109,7 +109,7 @@ describe('TLS', () => {
 })
 
 describe('a forward proxy', () => {
-  /** Forwards to the platform, whatever host is asked for; asks for a password unless it is null. */
+  /** A proxy that forwards every request to the platform, whatever its host. It requires the password unless that is null. */
   async function startProxy(password: string | null) {
     const asked: string[] = []
     const server = await serve(async (req, res) => {

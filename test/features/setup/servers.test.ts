@@ -29,7 +29,7 @@ async function startOidcProvider(at: string): Promise<Server> {
 }
 
 interface Mistake {
-  /** What the findings call it. */
+  /** The server's name in the findings. */
   named: string
   env?: (right: Server) => Env
   /** The failure with Doorkeeper, LemonLDAP::NG and oidc-provider; undefined: only doubts. */
@@ -37,7 +37,7 @@ interface Mistake {
 }
 
 const everywhere = (id: string): Mistake['failures'] => [id, id, id]
-/** What developers get wrong. */
+/** Mistakes of developers. */
 const MISTAKES: Record<string, Mistake> = {
   'a wrong client id': {
     named: 'PLATFORM_CLIENT_ID',

@@ -1,4 +1,4 @@
-/** Authorization servers that answer as real products do, with the start page and the API that a platform has beside them. */
+/** Authorization servers that answer like real products. Each also has a platform's start page and API. */
 import express, { type Express, type Response } from 'express'
 import { CLIENT } from '../../support/env.ts'
 import { SCOPES } from '../../support/flow.ts'
@@ -13,7 +13,7 @@ export interface Server {
   close(): Promise<void>
 }
 
-/** Starts what `mount` adds below the path `at`; it gets the server's own address. */
+/** Starts a server with the routes that `mount` adds below the path `at`. `mount` also gets the server's address. */
 async function start(at: string, mount: (app: Express, url: string) => void): Promise<Server> {
   const { server, port, close } = await serve()
   const url = `http://127.0.0.1:${port}`

@@ -26,7 +26,7 @@ interface Options {
   timeoutMs?: number
 }
 
-/** What the doctor finds in a store; without a Redis, in an embedded one. */
+/** The doctor's findings about a store, which is embedded if there are no Redis addresses. */
 async function findings(redisUrls: string[], { prepare, timeoutMs = 60_000 }: Options = {}) {
   const { dir: dataDir, remove } = tempDir()
   const { store } = await createStore({ redisUrls, dataDir }, log)
@@ -134,7 +134,7 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
     admin.destroy()
     await redis.close()
   })
-  /** Runs a command, and after the test the one that undoes it. */
+  /** Runs a command, and undoes it with another command after the test. */
   async function until(change: string[], undo: string[]): Promise<void> {
     await admin.sendCommand(change)
     onTestFinished(async () => void (await admin.sendCommand(undo)))

@@ -13,7 +13,7 @@ export function configOf(env: Env, of = features): Config {
   return readConfig(testEnv(env), { hasOwnSignIn: false, ...featureOptions(of) })
 }
 
-/** What the doctor finds at the platform and for the features; the store is left out. */
+/** The doctor's findings about the platform and the features, but not about the store. */
 export async function findings(env: Env, options: { timeoutMs?: number } = {}): Promise<Finding[]> {
   return Array.fromAsync(runDoctor({ config: configOf(env), store: undefined, ...options }))
 }

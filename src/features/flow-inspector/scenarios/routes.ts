@@ -47,7 +47,7 @@ export function demoRoutes(player: ScenarioPlayer): Router {
     .get('/', (req, res) =>
       sendPageOrJson(req, res, {
         view: 'flow-inspector/demo',
-        title: 'Show this app to somebody',
+        title: 'Show this app to someone',
         data: { keepNotice: true, ...PAGE_DATA },
         json: { name: DEMO_USER.name },
       }),

@@ -176,7 +176,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'foreign-state',
     title: 'A callback with a foreign state',
-    expect: 'Somebody else’s answer is refused before its code is sent anywhere. Nothing is stored.',
+    expect: 'Someone else’s answer is refused before its code is sent anywhere. Nothing is stored.',
     shows: withOutcome('invalid_state'),
     async play(stage) {
       const callback = new URL(await stage.consent(await stage.chooseBusiness()))

@@ -80,9 +80,9 @@ export const importJobSchema = jobSchema.superRefine((job, context) => {
 const FAILED = /fail|error|reject/i
 
 /**
- * assumed: the meaning of an import job's state. Exactly "complete" or "completed" is success. A longer state that begins so, or a
- * job that also counts or lists failures, is completed with problems. If the state begins with "fail", "cancel" or "reject", or
- * contains "error", the job has failed. Any other state means that the job is not finished.
+ * assumed: the meaning of an import job's state. Exactly "complete" or "completed" is success. A longer state that begins with
+ * "complete" means that there were problems, and so does a job that also counts or lists failures. If the state begins with "fail",
+ * "cancel" or "reject", or contains "error", the job has failed. Any other state means that the job is not finished.
  */
 export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problems' | 'failed' {
   const state = job.status.trim().toLowerCase()

@@ -1,4 +1,4 @@
-/** The catalogue to which the command sends, found by its name or created. */
+/** Finds or creates the catalogue to which `push-catalogue` sends a file. */
 import { retry } from '../../../connect/index.ts'
 import { print } from '../../../runtime/print.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'

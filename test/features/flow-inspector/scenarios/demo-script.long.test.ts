@@ -57,7 +57,7 @@ function elementOf(page: Page, verb: string, name: RegExp): Locator {
   return page.getByRole('button', { name }).or(page.getByRole('link', { name })).first()
 }
 
-/** The picture of a flow's page, which comes after these words where they are said in the scene of the wire. */
+/** The picture of a flow's page. It is taken after these words in the scene "What happened on the wire". */
 async function takePicture(page: Page, instruction: string): Promise<void> {
   if (instruction !== 'press _Connect a business_' || !/\/flows\/[\da-f-]{36}$/.test(page.url())) return
   const path = UPDATES ? { path: join(DOCS, 'flow-inspector.png') } : {}

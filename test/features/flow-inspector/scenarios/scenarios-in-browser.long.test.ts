@@ -14,7 +14,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     for (const name of ['happy-path', 'other-business']) {
       await page.locator(`#${name} button`).click()
       await page.locator(`#${name}`).getByText('as expected', { exact: true }).waitFor()
-      // What the button has done is read.
+      // The page shows the result of the button.
       expect(await page.locator(':focus').getAttribute('id')).toBe(name)
     }
     await page.locator('#other-business').getByRole('link', { name: 'See the flow' }).first().click()

@@ -73,7 +73,7 @@ function storedText(): string {
 describe('an app that works', () => {
   const results = new Map<string, { result: ScenarioResult; steps: number }>()
   let secrets: Set<string>
-  /** What has been shown and stored, by where it was. */
+  /** Everything that was shown or stored, by its place. */
   const texts = new Map<string, string>()
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 /**
- * The leads route as one writes it by hand in Fastify, with the safety of ours: helmet, a log line for each request, a signed
- * session cookie on Redis, an encrypted token, and a client of the platform with limits. With TOKENS_IN_SESSION, the fastest that
- * somebody writes: the tokens are in the session, unencrypted, so one read finds both, and calls have no limits.
+ * A hand-written leads route in Fastify that is as safe as ours: helmet, a log line for each request, a signed session cookie with
+ * Redis, an encrypted token, and a client of the platform with limits. With TOKENS_IN_SESSION, the fastest variant: the unencrypted
+ * tokens are in the session, so a single read finds both, and calls have no limits.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'

@@ -92,7 +92,7 @@ async function routeBench(add: Add): Promise<void> {
   await redis.close()
 }
 
-/** What the other features cost a route that does not use them. */
+/** The cost of the other features for a route that doesn't use them. */
 async function featuresBench(add: Add): Promise<void> {
   const copy = openClone()
   const others = features.map(({ name }) => name).filter((name) => name !== 'leads')
@@ -118,7 +118,7 @@ async function featuresBench(add: Add): Promise<void> {
   copy.remove()
 }
 
-/** How many token requests callers make that all find an expired token. */
+/** The number of token requests if all callers find an expired token. */
 async function refreshBench(add: Add): Promise<void> {
   const redis = await startRedis()
   const platform = await startServer('test/bench/platform-server.ts')

@@ -1,6 +1,6 @@
 /**
- * The leads route as one writes it with `simple-oauth2`: tokens in a session in Redis, a refresh when they expire. With
- * DEPLOYED, as people deploy it: security headers, and a log line for each request.
+ * A leads route written with `simple-oauth2`: the tokens are in a session in Redis, and are refreshed when they expire. With
+ * DEPLOYED, as for production: with security headers, and a log line for each request.
  */
 import { RedisStore } from 'connect-redis'
 import express from 'express'

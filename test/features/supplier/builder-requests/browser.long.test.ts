@@ -24,7 +24,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     const builder = await openPage(browser, DESKTOP)
     const phone = await openPage(browser, DARK_PHONE)
     const onPhone = async (page: Page) => {
-      // A page that updates itself reloads when its session ends; it must not do so beside the next navigation.
+      // A live page reloads when its session ends. That must not happen during the next navigation.
       await phone.page.goto('about:blank')
       await phone.page.context().clearCookies()
       await phone.page.context().addCookies(await page.context().cookies())

@@ -45,7 +45,7 @@ async function deliver(body: string | Buffer<ArrayBuffer>, more: Record<string, 
 }
 const stored = async (id: string) =>
   (await createEvents(app.services.store).recent('summit-supplies')).some((event) => event.id === id)
-/** How often the platform was asked for a list. */
+/** How often the app requested a list from the platform. */
 const lists = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'catalogues').length
 const page = () => `${app.url}/connections/summit-supplies/builder-requests`
 

@@ -44,7 +44,7 @@ test.each<[string, Item, Item, Partial<Difference['counts']>]>([
   expect(await compared([before], [after])).toMatchObject({ isFirst: false, counts: { ...none, ...counts } })
 })
 
-/** The question about a number of changed prices, of which this is the first one. */
+/** The question about changed prices, with their number and the first of them. */
 const changed = (kind: 'zero' | 'halved' | 'doubled', count: number, first: Change): Question => ({
   kind,
   count,

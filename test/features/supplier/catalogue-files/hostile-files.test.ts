@@ -5,7 +5,7 @@ import { texts } from '../../../../src/features/supplier/catalogue-files/texts.t
 const MB = 1_000_000
 const NAMES = 'code,price\n'
 
-/** A file of these megabytes that begins with `start` and then only repeats a text, without being in memory as a whole. */
+/** A file of this size in megabytes, which begins with `start` and then repeats a text. It is never in memory as a whole. */
 async function* repeated(start: string, text: string, megabytes: number): AsyncGenerator<Uint8Array> {
   const chunk = Buffer.from(text.repeat(Math.ceil(MB / text.length))).subarray(0, MB)
   yield Buffer.from(start, 'latin1')

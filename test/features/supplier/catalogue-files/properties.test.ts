@@ -8,7 +8,7 @@ import {
 } from '../../../../src/features/supplier/catalogue-files/items.ts'
 import { encode, read } from './support.ts'
 
-/** Texts of a right file: without invisible characters, blanks around them, and whatever a spreadsheet shows instead of a value. */
+/** Texts of a valid file: without invisible characters, surrounding blanks, or the error values of a spreadsheet. */
 const text = fc
   .string({
     unit: fc.oneof(fc.constantFrom(...' ",;\t\'$#=.-½木🪵ß'), fc.string({ minLength: 1, maxLength: 1 })),
@@ -47,7 +47,7 @@ const form = fc.record({
   blanks: fc.constantFrom('', ' ', '\u00a0'),
   blankLines: fc.boolean(),
   endsWithLine: fc.boolean(),
-  /** Where in the file the reader's first piece of bytes ends, as a part of its length. */
+  /** Where the first chunk of bytes ends, as a fraction of the file's length. */
   pieceEnd: fc.nat(999).map((thousandths) => thousandths / 1000),
   sizes: fc.array(fc.nat(40), { maxLength: 50 }),
 })

@@ -35,7 +35,7 @@ async function expectAnswers(login: number[], refresh?: number[]) {
   if (refresh) expect(await platform.statusesOf('first-party refresh')).toEqual(refresh)
 }
 
-/** An access, and a clock of its own and its store's that only `later` moves. */
+/** First-party access, with a clock for it and its store that only `later` moves. */
 function openWithClock(options: Parameters<typeof openAccess>[1] = {}) {
   let time = Date.now()
   const now = () => time
@@ -85,7 +85,7 @@ describe('a token', () => {
 })
 
 describe('several processes with one store', () => {
-  /** What two processes have: each its own connection to the file of the store. */
+  /** The stores of two processes, each with its own connection to the same file. */
   function openTwo(now: () => number) {
     const file = `${platform.dir}/store`
     const keys = [newKey()]
@@ -122,7 +122,7 @@ describe('several processes with one store', () => {
     const release = platform.hold('/api/accounts/auth/login')
     const tokens = [first?.accessToken()]
     await setTimeout(200)
-    // The second one has looked before the first one wrote.
+    // The second process has read the store before the first process wrote.
     const [, seen] = stores
     if (seen)
       for (const name of ['get', 'getCached'] as const) vi.spyOn(seen, name).mockResolvedValueOnce(null)

@@ -25,7 +25,7 @@ const SILENT = createLog('silent', { write: () => {} })
 export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   url: string
   apiUrl: string
-  /** What a command needs that acts by API key; its files go to `dir`. */
+  /** The settings of a command with an API key. Its files go to `dir`. */
   env: Record<string, string>
   /** The latest calls, the latest first. */
   calls(): Promise<{ endpoint: string; status: number | string }[]>
@@ -33,7 +33,7 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   statusesOf(endpoint: string): Promise<(number | string)[]>
   /** Sets a fault; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  /** Lets requests of such paths wait until the function is called that it returns. */
+  /** Lets requests to these paths wait. Returns a function that releases them. */
   hold(path: string): () => void
   post(path: string): Promise<void>
   close(): Promise<void>

@@ -17,7 +17,7 @@ afterEach(() => remove())
 
 const LIST = priceListFolder(dir)
 const { stores = [] } = SMALL
-/** The smallest price list there is, with other items. */
+/** The smallest valid price list, with these items. */
 const only = (...items: string[]): Files => ({ stores, items: ['code,price', ...items] })
 const load = (files: Files) => loadPriceList(writeFiles(join(dir, `csv-${Math.random()}`), files), LIST)
 
@@ -29,7 +29,7 @@ async function livePrices(...codes: string[]) {
   return priced.map((price) => ('unitPrice' in price ? Number(price.unitPrice) : null))
 }
 
-/** The problems of a price list, of which nothing is loaded. */
+/** The problems of a price list. Expects that the list was not loaded. */
 async function problemsOf(files: Files, write: (folder: string) => void = () => {}): Promise<string[]> {
   const folder = writeFiles(join(dir, 'csv'), files)
   write(folder)
@@ -80,7 +80,7 @@ discounts percent,amount,min_quantity
 101,,x -> percent "101" must be a percentage from 0 to 100. min_quantity "x" must be a number.
 ,"1,5", -> amount "1,5" must be dollars`
 
-/** Rows that are valid, but do not go together. */
+/** Rows that are valid alone, but contradict each other. */
 const MISFITS = `
 items code,price,category
 A,1,Timber

@@ -22,7 +22,7 @@ const { paths, components } = openApi('http://x')
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.values<Operation>(methods).map((operation) => ({ path, ...operation })),
 )
-/** Every media type of the document, with where it is. */
+/** Every media type of the document, with its location. */
 const bodies = operations.flatMap(({ path, requestBody, responses }) =>
   Object.entries({ request: requestBody, ...responses }).flatMap(([part, body]) =>
     Object.entries(body?.content ?? {}).map(([type, media]) => ({

@@ -11,7 +11,7 @@ function exact(text: string): { digits: bigint; scale: number } {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
 }
 
-/** A number as a reader of decimals sees it, without zeros that mean nothing. */
+/** A decimal number without insignificant zeros. */
 function plain(text: string): string {
   let { digits, scale } = exact(text)
   for (; scale > 0 && digits % 10n === 0n; scale--) digits /= 10n
@@ -119,7 +119,7 @@ const filesOf = ({ items, prices, discounts }: Tables): Files => ({
   discounts: csv(discounts),
 })
 
-/** What a line costs, by looking at every row of the tables: an error code, or unit price, discount and total. */
+/** The price of a line, found by reading every row of the tables: an error code, or unit price, discount and total. */
 function expectedPrice({ items, prices, discounts }: Tables, line: PriceLine, member?: string): string[] {
   const { itemId, storeId, quantity } = line
   const groups = member === undefined ? [] : MEMBERS[member]
@@ -150,7 +150,7 @@ function expectedPrice({ items, prices, discounts }: Tables, line: PriceLine, me
   return [plain(unitPrice), plain(`${cents}e-2`), plain(`${total}e-${scale}`)]
 }
 
-/** An element of an answer, with its numbers as they are written. */
+/** A part of an answer. Its numbers are kept as text. */
 function actualPrice(element: string): string[] {
   const [, errorCode] = /"errorCode":"(\w+)"/.exec(element) ?? []
   if (errorCode) return [errorCode]

@@ -24,7 +24,7 @@ export const SAMPLE = fileURLToPath(
 )
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
 
-/** A request for an access token, and one that is complete. */
+/** The fields of a request for an access token, and a complete set of them. */
 export const GRANT = { grant_type: 'client_credentials' }
 export const FULL = { ...GRANT, client_id: CALLER.id, client_secret: CALLER.secret }
 export const form = (fields: Record<string, string> | string) => ({
@@ -32,7 +32,7 @@ export const form = (fields: Record<string, string> | string) => ({
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 })
 
-/** CSV files by name, without `.csv`; each is its lines. */
+/** CSV files as lines, by name without `.csv`. */
 export type Files = Record<string, string[]>
 
 /** A small price list: two stores, a few items, members and discounts. */
@@ -97,7 +97,7 @@ export async function startSupplier(
     return String(((await answer.json()) as { access_token: unknown }).access_token)
   }
   let known: string | undefined
-  /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
+  /** Sends a request with an access token. A text is sent unchanged, and any other body as JSON. */
   const call = async (path: string, body?: unknown, headers: Record<string, string> = {}) => {
     known ??= await token()
     const type = body === undefined ? {} : { 'content-type': 'application/json' }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LivePricingOptions } from '../../../../src/features/supplier/live-pricing/api.ts'
 import { CALLER, FULL, form, GRANT, line, type Supplier, startSupplier, testSupplier } from './support.ts'
 
-/** For tests that guess no secret, which would be slowed down. */
+/** For tests that don't guess secrets, because the app slows guesses down. */
 let shared: Supplier
 beforeAll(async () => {
   shared = await startSupplier()
@@ -124,7 +124,7 @@ describe('POST /connect/token', () => {
     for (let guess = 0; guess < 32; guess++) strangers.push(await wrong('203.0.113.7', `nobody-${guess}`))
     expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
     expect(await from('203.0.113.7', FULL)).toBe(200)
-    // Some proxies add the port, which is another one for each connection.
+    // Some proxies add the port, which differs for each connection.
     expect(await wrong('203.0.113.7:4711')).toBe(429)
     expect(await wrong('[2001:db8::99]:4711')).toBe(429)
   })

@@ -25,7 +25,7 @@ describe('npm run feature -- supplier-check run', () => {
   test('exits with 1 if a rule fails, with the reason and the request, and without secrets', async () => {
     const { code, output } = await run(
       await startModel(({ lookUp, tokenBody }) => ({
-        // Both repeat secrets wherever they can.
+        // Both suppliers repeat secrets wherever they can.
         tokenBody: { ...tokenBody, expires_in: tokenBody.access_token, secret: SECRET },
         lookUp: (id) => ({
           ...lookUp(id),

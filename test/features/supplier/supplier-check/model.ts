@@ -21,7 +21,7 @@ export interface Line {
 
 /** The steps of a supplier, each of which a test can replace. */
 export interface Steps {
-  /** A token request. `fields`: those of a form. */
+  /** A token request. `fields`: the fields of the request's form. */
   token(fields: Record<string, string>, body: string): Answer
   tokenBody: Any
   nearest(query: URLSearchParams): Answer
@@ -31,7 +31,7 @@ export interface Steps {
   prices(request: Any): Answer
 }
 
-/** How a supplier differs from the right one. */
+/** The difference between this supplier and a correct supplier. */
 export type Change = (right: Steps) => Partial<Steps>
 
 export const SECRET = 'Secret-of-the-Model-9'
@@ -39,7 +39,7 @@ const TOKEN = 'Token-of-the-Model'
 const STORE = { id: 'north', latitude: -37.77, longitude: 145 }
 const PRICES: Record<string, number> = { 'A-1': 10, 'B-2': 20.5 }
 
-/** What a person knows about the model, as the file of the command. */
+/** The command's file, with the facts about the model. */
 export const FILE = {
   clientId: 'Platform-1',
   clientSecret: SECRET,
@@ -93,7 +93,7 @@ function createSteps(change: Change): Steps {
   return Object.assign(steps, change({ ...steps }))
 }
 
-/** Starts a supplier that is right in everything but for `change`. Resolves to the path of a file about it. */
+/** Starts a supplier that is correct except for `change`. Resolves to the path of a file about it. */
 export async function startModel(change: Change = () => ({}), more: object = {}): Promise<string> {
   const steps = createSteps(change)
   const { port, close } = await serve(async (req, res) => {

@@ -1,4 +1,4 @@
-/** What the platform answers, and how the import ends. */
+/** Answers of the platform, and how the import ends after each. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { texts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
 import { fileOf, itemsIn, type Pages, quoting, SAM, startPages } from './support.ts'

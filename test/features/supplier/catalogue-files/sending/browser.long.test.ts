@@ -37,7 +37,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await expectFewWords(page)
     await press(page, 'Send 22 items')
     await done(page, 22)
-    // What has grown while it was sent is no jump of a page that loads.
+    // A page that grows during an import doesn't count as a page that jumps while it loads.
     await page.reload()
     await walk.look()
     await expectFewWords(page)

@@ -28,7 +28,7 @@ type State = Import['state']
 const end = (state: 'completed' | 'failed' | 'stopped') => (job: Import) =>
   ended(job, job.run, { state, problem: null, said: null }, NOW)
 
-/** By event and state: the next state. Every state that is not named refuses the event with 409. */
+/** The next state for each event and state. Every other state refuses the event with 409. */
 const TABLE: [string, (job: Import) => Import, Partial<Record<State, State>>][] = [
   [
     'another file is checked',

@@ -1,4 +1,7 @@
-/** Whatever tabs, users, processes and commands do at once: only what somebody has looked at is sent, and one file at a time. */
+/**
+ * Tabs, users, processes and commands act at the same time, in any order. Only a comparison that a user has seen is sent, and only
+ * a single file at a time.
+ */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSqlite } from '../../../../../src/connect/stores.ts'
@@ -24,7 +27,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('command' as const), prices }),
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
-/** What happens at once, each in a process of its own. */
+/** The actions that happen at the same time, each in a separate process. */
 const moments = fc.array(fc.array(step, { minLength: 1, maxLength: 2 }), { minLength: 3, maxLength: 10 })
 
 const fileOf = (of: Prices) =>
@@ -32,7 +35,7 @@ const fileOf = (of: Prices) =>
     .map((line) => `${line.join()}\n`)
     .join('')}`
 
-/** A page as somebody sees it, which is not loaded again: what it compared, and the prices that the catalogue has if it is sent. */
+/** A page that a user sees and doesn't reload: its comparison, and the prices of the catalogue after sending it. */
 interface Tab {
   job: Import
   code: string
@@ -44,7 +47,7 @@ async function openCatalogue() {
   const store = openSqlite({ file: ':memory:' })
   const to = await newCatalogue(world)
   const tabs: Tab[] = []
-  /** What was sent, in this order: each with what was looked at. */
+  /** The sent files in order, each with the comparison that the user saw. */
   const sends: Tab[] = []
   const mine = { id: '' }
   const processes = [openProcess(world, store), openProcess(world, store, mine)] as const
@@ -65,7 +68,7 @@ async function openCatalogue() {
       const now = await records.find(to)
       if (!tab || now?.by?.userId !== tab.job.by?.userId || !now) return
       await records.start(now, tab.code, true)
-      // It may have been sent twice at once, which sends it once.
+      // Two processes may send it at the same time, but the platform gets it once.
       if (sends.at(-1)?.job.id !== tab.job.id) sends.push(tab)
       await sender.send(to)
     } else

@@ -16,7 +16,7 @@ import { FAST, fileOf, itemAt, itemsIn, openPages, SAM, waitingFor } from './sup
 
 const ITEMS = 20_000
 const EXPECTED = Array.from({ length: ITEMS }, (_, at) => itemAt(at, 3))
-/** As text: a comparison of so many objects would take longer than the import. */
+/** Compares text, because comparing so many objects would take longer than the import. */
 const textOf = (items: Iterable<object>) =>
   [...items]
     .map((item) => JSON.stringify(item, ['code', 'price', 'name']))
@@ -140,7 +140,7 @@ describe('push-catalogue', () => {
     await printed(program, texts.sending.sending)
     await pause(Math.random() * 500)
     expect(await program.kill()).toBe('SIGKILL')
-    // The lease of the killed one ends.
+    // The killed process's lease expires.
     await pause(11_000)
     const { code, output } = await pushed(platform, args)
     expect(code, output).toBe(0)

@@ -38,7 +38,7 @@ describe('push-catalogue', () => {
       { code: 'A', price: 1, name: 'Nail' },
       { code: 'B', price: 2, name: 'Bolt' },
     ])
-    // No run but the first logs in.
+    // Only the first run logs in.
     expect((await platform.statusesOf('login')).length).toBeLessThanOrEqual(2)
   })
 
@@ -81,7 +81,7 @@ describe('push-catalogue', () => {
     expect(await push([file(rise.replace('12', '13')), ...SEEN, ...accept])).toMatchObject({ code: 2 })
     expect(await uploads()).toBe(before)
     expect(await push([file(rise), ...SEEN, ...accept])).toMatchObject({ code: 0 })
-    // The catalogue has received something since, so the code stands for another difference.
+    // The catalogue has changed since then, so the code belongs to a different comparison.
     expect(await push([file(rise), ...SEEN, ...accept])).toMatchObject({
       code: 2,
       output: expect.stringContaining('stands for another file or difference'),

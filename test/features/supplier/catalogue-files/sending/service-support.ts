@@ -29,7 +29,7 @@ export async function newCatalogue({ access }: World): Promise<string> {
   return (await createCatalogues(access.api).create(access.source, catalogue)).id
 }
 
-/** One process of the app on a store. `mine`: the import of a command that only this process can send. */
+/** One process of the app on a store. `mine`: a command's import, which only this process can send. */
 export function openProcess({ platform, access }: World, store: KeyValueStore, mine?: { id: string }) {
   const records = new Records(store, platform.apiUrl, LEASE_MS)
   const sender = new Sender({
@@ -47,14 +47,14 @@ export function openProcess({ platform, access }: World, store: KeyValueStore, m
   return {
     records,
     sender,
-    /** Looks for imports that nobody sends, until the test ends. */
+    /** Until the test ends, looks for imports that no process sends. */
     works: () => void sender.work(stop.signal),
     /** Checks a file, by Sam or by a command (null). */
     async check(catalogueId: string, content: string, by: Import['by'] = REF): Promise<Import> {
       const items = await readFile(bytesOf(content))
       return records.add({ catalogueId, catalogueName: 'C', fileName: 'items.csv', by }, items)
     },
-    /** Sends it as it was compared now. */
+    /** Sends it after comparing it now. */
     async start(job: Import): Promise<Import> {
       return records.start(job, (await records.difference(job)).code, true)
     },
@@ -81,7 +81,7 @@ async function* bytesOf(content: string) {
   yield Buffer.from(content)
 }
 
-/** A store that a process can lose, as when the process is stopped: then no operation ends until it is back. */
+/** A store that a process can lose, as if the process were suspended. Operations wait until the store is back. */
 export function freezable(store: KeyValueStore) {
   let { promise: thawed, resolve } = Promise.withResolvers<void>()
   resolve()

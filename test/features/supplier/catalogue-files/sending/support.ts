@@ -32,7 +32,7 @@ export const quoting = (text: (said: string) => string, words: string) =>
 
 const SOON = { timeout: 60_000, interval: 50 }
 
-/** A right file of so many items. */
+/** A valid file with this number of items. */
 export const fileOf = (items: number, price = 1) =>
   `code,price,name\n${Array.from({ length: items }, (_, at) => `C${at},${at + price},Board ${at}`).join('\n')}\n`
 
@@ -53,7 +53,7 @@ export async function itemsIn(url: string, catalogueId: string): Promise<Map<str
   }
 }
 
-/** A file or import as JSON, or the problem in its place. */
+/** A file or import as JSON, or a problem document. */
 export type FileJson = Import & { difference: Difference; status: number; detail: string } & FileProblems & {
     code: string
   }

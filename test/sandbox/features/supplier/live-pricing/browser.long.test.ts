@@ -67,7 +67,7 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     expect(await row('LV-1021').innerText()).toMatch(/on application/)
     await look()
 
-    // Somebody without the member's discount pays more, at another store.
+    // A builder without the member's discount pays more at another store.
     const total = async () => Number(/\$([\d.]+)\s*$/.exec(await page.locator('tfoot').innerText())?.[1])
     const asMember = await total()
     await page.getByLabel(/Summit Epping/).check()
