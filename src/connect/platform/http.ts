@@ -17,7 +17,7 @@ export interface HttpRequest {
   headers?: Record<string, string>
   body?: string | Uint8Array
   /** Deadline for the whole exchange, in ms from now, if it is earlier than the pool's own. */
-  deadlineMs?: number
+  deadlineMs?: number | undefined
   /** The timeout of the exchange and of each of its steps, in ms, instead of the pool's timeouts. */
   timeoutMs?: number
   /** The connection that the request belongs to, for listeners. */

@@ -164,6 +164,6 @@ function post(options: OAuthOptions, url: string, fields: Record<string, string>
     url,
     headers: Object.fromEntries(headers),
     body: body.toString(),
-    ...(deadlineMs !== undefined && { deadlineMs }),
+    deadlineMs,
   })
 }

@@ -79,7 +79,7 @@ export function readTokens(
 ): Tokens {
   // A new refresh token must not be lost, however deeply other fields are nested, and only the fields of the schema are read.
   const json = parseJson(response.text, Number.POSITIVE_INFINITY)
-  if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, sent)
+  if (response.status > 299 || json === undefined) throw tokenFailure(response, sent)
   const parsed = tokenResponseSchema.safeParse(json)
   if (!parsed.success) {
     // Some providers send an error of RFC 6749 section 5.2 with status 200.

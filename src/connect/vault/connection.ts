@@ -279,10 +279,10 @@ export function failed(
  * `askedMs`: the pause that the platform asked for.
  */
 function grantRefused(record: ActiveRecord, now: number, askedMs: number): ConnectionRecord {
-  const isSecond = record.refusal?.reason === 'invalid_grant'
+  const firstAt = record.refusal?.reason === 'invalid_grant' ? record.refusal.at : now
   // A time in the future comes from another clock, and would delay the second request.
-  const at = Math.min(now, isSecond ? (record.refusal?.at ?? now) : now)
-  if (isSecond && at + SECOND_QUESTION_MS <= now) return ended(record, 'invalid_grant', at)
+  const at = Math.min(now, firstAt)
+  if (at + SECOND_QUESTION_MS <= now) return ended(record, 'invalid_grant', at)
   const pausedUntil = Math.max(at + SECOND_QUESTION_MS, now + askedMs)
   return { ...record, refusal: { at, reason: 'invalid_grant' }, pausedUntil }
 }

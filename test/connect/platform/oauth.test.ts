@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { createOAuth, type OAuthOptions } from '../../../src/connect/platform/oauth.ts'
@@ -15,8 +15,8 @@ afterEach(() => endpoint.close())
 function oauth(options: Partial<OAuthOptions> = {}) {
   return createOAuth({
     platform,
-    appUrl: 'https://app.platform.example/sub/',
-    authUrl: endpoint.authUrl,
+    appUrl: 'https://app.platform.example/sub//',
+    authUrl: `${endpoint.authUrl}//`,
     clientId: 'client id',
     clientSecret: 'a+secret/with=signs',
     scopes: ['leads', 'catalogues'],
@@ -59,12 +59,12 @@ describe('the authorization url', () => {
     })
   })
 
-  test('has the configured path and parameters, also one that comes twice, those of the flow once, and no PKCE if it is off', () => {
+  test('has the configured path and parameters, also one that comes twice, those of the flow once, and neither PKCE nor scopes if there are none', () => {
     const authorizeParams = new URLSearchParams('resource=a&resource=b&state=x')
-    const changed = oauth({ pkce: false, authorizePath: '/consent', authorizeParams })
+    const changed = oauth({ pkce: false, scopes: [], authorizePath: '/consent', authorizeParams })
     const { pathname, searchParams } = changed.authorizationUrl(consent)
     expect(pathname).toBe('/consent')
-    expect(searchParams.has('code_challenge')).toBe(false)
+    for (const name of ['code_challenge', 'scope']) expect(searchParams.has(name)).toBe(false)
     expect(searchParams.getAll('resource')).toEqual(['a', 'b'])
     expect(searchParams.getAll('state')).toEqual(['the-state'])
   })
@@ -125,7 +125,7 @@ describe('the code exchange', () => {
   })
 
   test('sends code, redirect_uri, verifier, bxcontext and credentials as a form, once', async () => {
-    endpoint.answers(tokens({ refresh_token: 'r', scope: 'leads catalogues', expires_in: 60 }))
+    endpoint.answers(tokens({ refresh_token: 'r', scope: ' leads  catalogues', expires_in: 60 }))
     const got = await oauth().exchangeCode(callback)
     expect(endpoint.requests).toEqual([
       {
@@ -166,6 +166,13 @@ describe('the code exchange', () => {
     await oauth().exchangeCode({ ...callback, iss: endpoint.authUrl + end })
     expect(endpoint.requests).toHaveLength(1)
   })
+})
+
+test('a user who disconnects waits for the revocation for at most 5 s', async () => {
+  const http = createHttp()
+  const sent = vi.spyOn(http, 'send')
+  await oauth({ http, revocationUrl: `${endpoint.authUrl}/oauth/token` }).revoke?.('r', 'refresh_token')
+  expect(sent.mock.calls).toMatchObject([[{ deadlineMs: 5_000 }]])
 })
 
 test.each([

@@ -37,7 +37,7 @@ test.each([
   ...[500, 502, 503].map((status) => [status, '', 'PlatformUnavailableError error']),
   [500, error('invalid_grant'), 'PlatformUnavailableError error'],
   [503, error('invalid_client'), 'PlatformUnavailableError error'],
-  [302, '', 'PlatformUnavailableError error'],
+  ...['', error('invalid_grant')].map((text) => [302, text, 'PlatformUnavailableError error']),
   [200, PAGE, 'PlatformUnavailableError unreadable'],
 ] as [number, string, string][])(
   'an answer of the token endpoint with %i and %j is a %s',
@@ -47,14 +47,15 @@ test.each([
       failure.constructor.name === 'PlatformUnavailableError' && 'kind' in failure ? ` ${failure.kind}` : ''
     expect(`${failure.constructor.name}${kind}`).toBe(expected)
     expect(failure.retryAfterMs).toBe(7_000)
+    expect(failure.reason).not.toContain('redirect')
   },
 )
 
-test('an endpoint that has moved is an outage whose reason says where to, without the query', () => {
-  const header = (name: string) =>
-    name === 'location' ? 'https://id.platform.example/v2/token?client_secret=s' : undefined
+test('an endpoint that has moved is an outage whose reason says where to, without the query and in 200 characters', () => {
+  const moved = `https://id.platform.example/v2/${'x'.repeat(200)}`
+  const header = (name: string) => (name === 'location' ? `${moved}?client_secret=s` : undefined)
   const { reason } = tokenFailure({ status: 308, text: '', retryAfterMs: undefined, header })
   expect(reason).toBe(
-    'the token endpoint answered 308, without an error of OAuth, a redirect to https://id.platform.example/v2/token',
+    `the token endpoint answered 308, without an error of OAuth, a redirect to ${moved.slice(0, 200)}`,
   )
 })

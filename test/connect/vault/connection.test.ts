@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { CallOutcome } from '../../../src/connect/platform/token-source.ts'
 import {
   type ActiveRecord,
   begin,
@@ -15,6 +16,7 @@ import {
   lifetimeOf,
   type Names,
   NO_RECORD,
+  parseRecord,
   pauseOf,
   refreshableIn,
   refreshed,
@@ -74,7 +76,7 @@ const stateOf = (record: ConnectionRecord, now = NOW) => viewOf(record, SCOPES, 
 describe('consents', () => {
   test('are numbered by the record when they begin', () => {
     const both = begin(begin(NO_RECORD))
-    expect([both.begun, both.consent]).toEqual([2, 0])
+    expect([both.begun, both.consent, stateOf(both)]).toEqual([2, 0, 'none'])
   })
 
   test('an earlier consent does not replace a later one', () => {
@@ -266,6 +268,11 @@ describe('a refusal counts as the end of access', () => {
     expect(stateOf(early, before)).toBe('degraded')
   })
 
+  test('not if the API rejects a token that has expired', () => {
+    const record = active()
+    expect(rejected(record, record, NOW + 300_000)).toBe(record)
+  })
+
   test('no longer once a call succeeds; then it is degraded until a refresh succeeds', () => {
     const refused = reject(afterFailure(active(), 'refused'))
     const healed = called(refused, refused, { result: 'ok', call: 'GET /leads', scope: 'leads' }, NOW)
@@ -314,13 +321,15 @@ describe('invalid_grant', () => {
       expect(viewOf(record, SCOPES, NOW + MINUTE)).toEqual(ended)
   })
 
-  test('is healed by the tokens of a refresh', () => {
-    expect(stateOf(refreshed(refused, refused, tokens()))).toBe('active')
+  test('keeps the tokens the first time, also long after another refusal', () => {
+    const other = afterFailure(afterFailure(active(), 'refused', NOW + 400_000), 'refused', NOW + 400_000)
+    expect(fail(other, 'invalid_grant', NOW + 500_000)).toMatchObject({ status: 'active', tokens: 'tokens' })
   })
 })
 
 test('without a refresh token, three rejections a minute apart end a connection', () => {
   let record = active({ renewable: false, refreshAt: null, expiresAt: null })
+  expect(stateOf(record)).toBe('active')
   for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms))
     record = withTokens(rejected(record, record, now))
   expect(rejected(record, record, NOW + 120_000)).toMatchObject({
@@ -343,10 +352,11 @@ describe('a call', () => {
   const CONSENT = { consent: 1 }
 
   test('changes the record only if it is news', () => {
-    for (const outcome of [ok, forbidden, outage]) {
-      const once = called(active(), CONSENT, outcome, NOW)
-      expect(called(once, CONSENT, outcome, NOW)).toBe(once)
-    }
+    for (const outcome of [ok, forbidden, outage])
+      for (const record of [active(), active({ scopes: null })]) {
+        const once = called(record, CONSENT, outcome, NOW)
+        expect(called(once, CONSENT, outcome, NOW)).toBe(once)
+      }
   })
 
   test('that ends an outage or fills a gap says so', () => {
@@ -355,9 +365,74 @@ describe('a call', () => {
     expect(stateOf(called(troubled, CONSENT, ok, NOW))).toBe('active')
   })
 
-  test('that the API forbids names the missing permission', () => {
-    const record = called(active(), CONSENT, forbidden, NOW)
-    expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
+  test('that the API rejects although its token is new offers to reconnect', () => {
+    const record = called(active(), CONSENT, { result: 'unavailable', kind: 'rejected' }, NOW)
+    expect(viewOf(record, SCOPES, NOW)).toMatchObject({ state: 'degraded', canReconnect: true })
+  })
+
+  const forbids = (what: string, ...scopes: string[]): CallOutcome => ({
+    result: 'forbidden',
+    call: `GET /${what}`,
+    scopes,
+  })
+  const accepts = (what: string, scope: string | null): CallOutcome => ({
+    result: 'ok',
+    call: `GET /${what}`,
+    scope,
+  })
+
+  test.each<[what: string, outcomes: CallOutcome[], missing: string[] | null]>([
+    ['that is forbidden names the missing permission', [forbids('leads', 'leads')], ['leads']],
+    ['that is forbidden without a permission asks for a consent, too', [forbids('leads')], []],
+    [
+      'that is forbidden for another permission names that one',
+      [forbids('leads', 'leads'), forbids('leads', 'catalogues')],
+      ['catalogues'],
+    ],
+    [
+      'that is forbidden for a second permission names both',
+      [forbids('leads', 'leads'), forbids('leads', 'leads', 'catalogues')],
+      SCOPES,
+    ],
+    [
+      'that is forbidden leaves the gaps of others',
+      [forbids('leads', 'leads'), forbids('catalogues', 'catalogues')],
+      SCOPES,
+    ],
+    [
+      'that is accepted ends its own gap, whatever its scope is called',
+      [forbids('leads', 'leads'), accepts('leads', null)],
+      null,
+    ],
+    [
+      'that is accepted ends the gaps of its scope',
+      [forbids('leads', 'leads'), accepts('leads/1', 'leads')],
+      null,
+    ],
+    [
+      'that is accepted ends no gap of another scope',
+      [forbids('leads', 'leads'), forbids('catalogues', 'catalogues'), accepts('leads', 'leads')],
+      ['catalogues'],
+    ],
+    [
+      'whose scope is not known ends no gap of another call',
+      [forbids('leads', 'leads'), forbids('leads/1', 'leads'), accepts('leads', null)],
+      ['leads'],
+    ],
+    ['whose scope is not known ends no unknown gap', [forbids('leads'), accepts('catalogues', null)], []],
+  ])('%s', (_what, outcomes, missing) => {
+    let record: ConnectionRecord = active()
+    for (const outcome of outcomes) record = called(record, CONSENT, outcome, NOW)
+    const view = missing ? { state: 'needs_consent', missingScopes: missing } : { state: 'active' }
+    expect(viewOf(record, SCOPES, NOW)).toEqual(view)
+    expect(parseRecord(JSON.stringify(record))).toEqual(record)
+  })
+
+  test('of a hundred that the API forbids leaves a small record', () => {
+    let record: ConnectionRecord = active()
+    for (let call = 0; call < 100; call++)
+      record = called(record, CONSENT, forbids(`${call}`, `${call}`), NOW)
+    expect(viewOf(record, SCOPES, NOW)).toMatchObject({ missingScopes: { length: 20 } })
   })
 
   test('shows that its scope is granted, whatever the platform calls its scopes, also after a refresh', () => {
@@ -373,20 +448,17 @@ describe('a call', () => {
     expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
   })
 
-  test('that ends the gap of its own scope ends no other', () => {
-    const other = { ...forbidden, call: 'GET /catalogues', scopes: ['catalogues'] }
-    const both = called(called(active(), CONSENT, forbidden, NOW), CONSENT, other, NOW)
-    const after = viewOf(called(both, CONSENT, ok, NOW), SCOPES, NOW)
-    expect(after).toEqual({ state: 'needs_consent', missingScopes: ['catalogues'] })
-  })
-
-  test('that the API forbids without naming a permission asks for a consent as well', () => {
-    const record = called(active(), CONSENT, { ...forbidden, scopes: [] }, NOW)
-    expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: [] })
+  test('that was accepted does not hide that a refresh no longer names its scope', () => {
+    const working = withTokens(called(active(), CONSENT, ok, NOW))
+    const later = refreshed(working, working, tokens({ scopes: ['catalogues'] }))
+    expect(viewOf(later, SCOPES, NOW)).toMatchObject({ missingScopes: ['leads'] })
   })
 
   test('is remembered to the minute, unless access has ended', () => {
-    expect(called(active(), CONSENT, ok, NOW + 61_000)).toMatchObject({ usedAt: NOW + MINUTE })
+    const used = called(active(), CONSENT, ok, NOW + 61_000)
+    expect(used).toMatchObject({ usedAt: NOW + MINUTE })
+    // A machine whose clock is behind.
+    expect(called(used, CONSENT, ok, NOW)).toBe(used)
     const over = twiceRefused(active())
     expect(called(over, over, ok, NOW)).toBe(over)
   })
@@ -409,15 +481,18 @@ describe('the lifetime of a token', () => {
   const lifetime = (expiresIn: number | undefined, renewable = true, isSame = false) =>
     lifetimeOf(expiresIn, { issuedAt: NOW, renewable, isSame }, 120_000)
 
-  test.each([
-    ['3600 s: due a minute before', lifetime(3600), 3_540_000, 3_600_000],
-    ['100 s: due after four fifths', lifetime(100), 80_000, 100_000],
-    ['not reported: assumed', lifetime(undefined), 96_000, 120_000],
-    ['0 s, with which no token could be used: assumed', lifetime(0), 96_000, 120_000],
-    ['returned again by a refresh: due at its end', lifetime(100, true, true), 100_000, 100_000],
-    ['without a refresh token: due at its end', lifetime(100, false), 100_000, 100_000],
-  ])('%s', (_what, { refreshAt, expiresAt }, due, end) => {
+  test.each<[what: string, of: Parameters<typeof lifetime>, due: number, end: number]>([
+    ['3600 s: due a minute before', [3600], 3_540_000, 3_600_000],
+    ['100 s: due after four fifths', [100], 80_000, 100_000],
+    ['not reported: assumed', [undefined], 96_000, 120_000],
+    ['0 s, with which no token could be used: assumed', [0], 96_000, 120_000],
+    ['returned again by a refresh: due at its end', [100, true, true], 100_000, 100_000],
+    ['without a refresh token: due at its end', [100, false], 100_000, 100_000],
+  ])('%s', (_what, of, due, end) => {
+    const { refreshAt, expiresAt } = lifetime(...of)
     expect([refreshAt, expiresAt]).toEqual([NOW + due, NOW + end])
+    const record = active({ refreshAt })
+    expect([isDue(record, NOW + due - 1), isDue(record, NOW + due)]).toEqual([false, true])
   })
 
   test('is unknown if it is not reported and there is no refresh token', () => {
@@ -433,7 +508,7 @@ describe('the lifetime of a token', () => {
     const record = withTokens(refreshed(active(), active(), tokens({ expiresAt: NOW + lifeMs })))
     expect(refreshableIn(record, NOW)).toBe(intervalMs)
     expect(refreshableIn(record, NOW + 1_000)).toBe(intervalMs - 1_000)
-    expect(refreshableIn(record, NOW + intervalMs)).toBe(0)
+    expect(refreshableIn(record, NOW + intervalMs + 1)).toBe(0)
     expect(refreshableIn(active(), NOW)).toBe(0)
     expect(refreshableIn(record, NOW - 3_600_000)).toBe(0)
   })
@@ -454,6 +529,7 @@ describe('events', () => {
     ['a refresh', record, refreshed(record, record, tokens()), ['refreshed']],
     ['a refresh after a failure', failure, refreshed(failure, failure, tokens()), ['refreshed', 'recovered']],
     ['a failure', record, failure, ['refreshFailed']],
+    ['a failure that concerns all connections', record, afterFailure(record, null), []],
     ['invalid_grant', record, afterFailure(record, 'invalid_grant'), ['revoked']],
     ['the second invalid_grant', afterFailure(record, 'invalid_grant'), twiceRefused(record), []],
     [

@@ -142,6 +142,7 @@ describe('a refresh that fails', () => {
   test.each<[what: string, answer: Scripted, lastError: string]>([
     ['500', oauthError('server_error', 500), 'error'],
     ['a redirect, which is not followed', { status: 307, text: '', headers: { location: '/' } }, 'error'],
+    ['a page', { status: 200, text: '<!doctype html>' }, 'unreadable'],
     ['no answer', (res) => void res.destroy(), 'no_answer'],
   ])(
     'by %s: 503 and one request, and the connection is degraded until the next',
