@@ -134,7 +134,7 @@ function pageOf<T>(rows: T[], reported: string, skip: number, before: string | u
   const [first] = rows
   const { id = first } = Object(first)
   const after = hash('sha256', JSON.stringify(id) ?? '', 'base64url').slice(0, 8)
-  const repeated = rows.length > 0 && after === before
+  const repeated = after === before
   const items = repeated ? [] : rows
   const end = skip + items.length
   const isTotal = /^\d+$/.test(reported) && (items.length === 0 || Number(reported) >= end)
@@ -275,7 +275,7 @@ function parseResponse<T>(
     throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (REJECTIONS.has(status))
     throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
-  if (status < 200 || status >= 300) throw unavailable(response)
+  if (status >= 300) throw unavailable(response)
   const body = parseJson(text)
   if (method !== 'GET' && platform.refusalSchema.safeParse(body).success)
     throw new PlatformRejectedError(`the API refused it with ${status}`, undefined, messageIn(text, secrets))

@@ -216,10 +216,6 @@ test('a disconnect during the exchange is not reported as a fault of the platfor
 describe('a bxcontext', () => {
   const bxcontextUrl = (query: string) => `${app.url}/connect/context${query}`
 
-  test('without an authorization request is rejected: anyone could have planted it', async () => {
-    await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
-  })
-
   test('is accepted until the authorization request has finished', async () => {
     await visitor.get(await toCallback(app, visitor, { form: { answer: 'deny' } }))
     await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')

@@ -150,11 +150,6 @@ describe('a user who takes longer than 15 minutes', () => {
     const asked = aged(afterArrival(pressed('a'), 'b'), late)
     expect(() => questionOf(asked, 'flow-0')).toThrow(tooLate)
   })
-
-  test('may start again meanwhile', () => {
-    const again = afterPress(aged(pressed('a'), late), 'next', 'a', late)
-    expect(arrived(again, 'a', fresh())).toMatchObject({ id: 'next', phase: 'consenting' })
-  })
 })
 
 test('an exchange whose process ended is known as not finished', () => {

@@ -50,11 +50,6 @@ describe('reconnecting one business when another one comes back', () => {
     expect(await connectedTo()).toEqual([])
   })
 
-  test('asks whichever button was pressed before: the last one decides', async () => {
-    await visitor.post(`${app.url}/connect`)
-    expect((await visitor.get(await question())).text).toContain(notThis(texts.connection.unnamed('…pplies')))
-  })
-
   test('names the business to reconnect as the platform does', async () => {
     visitor = await connected(app, { name: newUser() })
     await reconnect('harbour-homes')

@@ -40,7 +40,7 @@ beforeAll(async () => {
     const handler = handlers.length > 1 ? handlers.shift() : handlers[0]
     handler?.(req, res)
   })
-  api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}/base/`, http, deadlineMs: 60_000 })
+  api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}/base//`, http, deadlineMs: 60_000 })
 })
 afterAll(async () => {
   await server.close()
@@ -95,9 +95,31 @@ describe('an API call', () => {
     })
   })
 
-  test('for a page that ends at the total that the platform reports is the last of its list', async () => {
-    handlers = [json([{ id: '7' }, { id: '8' }], 200, { 'x-odata-total-count': '12' })]
-    expect(await list(source(), { skip: 10 })).toMatchObject({ total: 12, next: null })
+  test.each<[what: string, ids: string[], reported: string, total: number | null, next: number | null]>([
+    ['that ends at the reported total is the last', ['7', '8'], '12', 12, null],
+    ['that ends before the reported total has a next one', ['7', '8'], '13', 13, 12],
+    ['without a total has a next one', ['7'], '', null, 11],
+    ['with more rows than the reported total ignores it', ['7', '8'], '11', null, 12],
+    ['that is empty is the last, whatever the total is', [], '5', 5, null],
+    ['that is empty ignores a total that begins with digits', [], '5 of 6', null, null],
+    ['that is empty ignores a total that ends with digits', [], 'about 6', null, null],
+  ])('for a page %s', async (_what, ids, reported, total, next) => {
+    handlers = [
+      json(
+        ids.map((id) => ({ id })),
+        200,
+        { 'x-odata-total-count': reported },
+      ),
+    ]
+    const page = await list(source(), { skip: 10 })
+    expect([page.total, page.next?.skip ?? null]).toEqual([total, next])
+    expect(requests[0]?.url).toBe('/base/records?$top=25&$skip=10&$count=true')
+  })
+
+  test('for a page that begins like the one before ends the list: the platform ignores $skip', async () => {
+    handlers = [json([{ id: '7' }])]
+    const { next } = await list()
+    expect(await list(source(), next ?? {})).toMatchObject({ items: [], next: null, repeated: true })
   })
 
   test('that takes longer than others has its own time, and is sent once', async () => {
@@ -212,7 +234,8 @@ describe('what an API answer means', () => {
 
   test('403 whose challenge says that the token is invalid: as 401', async () => {
     const challenge = { 'www-authenticate': 'Bearer realm="x", error="invalid_token"' }
-    handlers = [json({}, 403, challenge), json([]), json({}, 403, challenge)]
+    const unquoted = { 'www-authenticate': 'Bearer error=invalid_token' }
+    handlers = [json({}, 403, unquoted), json([]), json({}, 403, challenge)]
     await list()
     expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer refreshed-1'])
     const from = source()
@@ -234,7 +257,7 @@ describe('what an API answer means', () => {
         null,
         ['leads.write'],
       ],
-      ['several', 'Bearer scope="leads catalogues"', null, ['leads', 'catalogues']],
+      ['several', 'Bearer scope="leads  catalogues"', null, ['leads', 'catalogues']],
       ['none that was granted', 'Bearer scope="leads catalogues"', ['leads'], ['catalogues']],
       ['those that were granted, if it names no other', 'Bearer scope="leads"', ['leads'], ['leads']],
       ['none that contains the access token', 'Bearer scope="leads token"', null, ['leads']],
@@ -275,6 +298,13 @@ describe('what an API answer means', () => {
     expect(said).toHaveLength(500)
   })
 
+  test('a rejection repeats no header of the credential, but short values, which are not secret', async () => {
+    handlers = [json({ message: 'the key eightchr is not for 1234567' }, 400)]
+    const from = { ...source(), headers: { 'x-key': 'eightchr', 'x-tenant': '1234567' } }
+    const said = { platformMessage: 'message: the key … is not for 1234567' }
+    await expect(list(from)).rejects.toMatchObject(said)
+  })
+
   test.each([400, 409, 422])('%i: rejected, and not retried', async (status) => {
     handlers = [json({ secret: 'detail' }, status)]
     await expect(list()).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
@@ -290,13 +320,16 @@ describe('what an API answer means', () => {
     expect(requests).toHaveLength(2)
   })
 
+  /** A list by a client with timeouts of its own, in ms. */
+  async function hurriedList(stepTimeoutMs: number, attemptMs: number, deadlineMs: number) {
+    const http = createHttp({ stepTimeoutMs, deadlineMs: attemptMs })
+    const hurried = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http, deadlineMs })
+    return hurried.list(source(), RECORDS, {}).finally(http.close)
+  }
+
   test('a stall once: a read is retried and works', async () => {
     handlers = [() => {}, json([])]
-    const http = createHttp({ stepTimeoutMs: 1_000, deadlineMs: 10_000 })
-    const baseUrl = `http://127.0.0.1:${server.port}`
-    const impatient = createApi({ platform, baseUrl, http, deadlineMs: 30_000 })
-    expect(await impatient.list(source(), RECORDS, {})).toMatchObject({ items: [], total: null })
-    await http.close()
+    expect(await hurriedList(1_000, 10_000, 30_000)).toMatchObject({ items: [], total: null })
   })
 
   test.each<[what: string, Handler]>([
@@ -309,12 +342,8 @@ describe('what an API answer means', () => {
     ],
   ])('%s is over at the deadline: unavailable', async (_what, handler) => {
     handlers = [handler]
-    const http = createHttp({ stepTimeoutMs: 300, deadlineMs: 1000 })
-    const baseUrl = `http://127.0.0.1:${server.port}`
-    const impatient = createApi({ platform, baseUrl, http, deadlineMs: 2000 })
-    await expect(impatient.list(source(), RECORDS, {})).rejects.toMatchObject({ kind: 'no_answer' })
+    await expect(hurriedList(300, 1_000, 2_000)).rejects.toMatchObject({ kind: 'no_answer' })
     expect(requests.length).toBeLessThanOrEqual(3)
-    await http.close()
   })
 
   test.each<[what: string, Handler, kind: string, tries: number]>([
@@ -411,15 +440,20 @@ describe('a write', () => {
     ['isSuccessful: false', { isSuccessful: false, message: 'the catalogue is closed' }],
     ['an error', { error: { code: 'closed', message: 'the catalogue is closed' } }],
     ['an error as text', { error: 'the catalogue is closed' }],
-  ])('that is answered 200 with %s is refused, in the words of the platform', async (_what, body) => {
-    for (const method of methods) {
+  ])(
+    'that is answered 200 with %s is refused, in the words of the platform, and a read is not',
+    async (_what, body) => {
       handlers = [json(body)]
-      await expect(write(method)).rejects.toMatchObject({
-        code: 'platform_rejected',
-        platformMessage: expect.stringContaining('the catalogue is closed'),
-      })
-    }
-  })
+      expect(await api.get(source(), RECORD)).toEqual(body)
+      for (const method of methods) {
+        handlers = [json(body)]
+        await expect(write(method)).rejects.toMatchObject({
+          code: 'platform_rejected',
+          platformMessage: expect.stringContaining('the catalogue is closed'),
+        })
+      }
+    },
+  )
 
   test.each([{ isSuccessful: true }, { error: null }, { error: {} }, { error: '' }, { errors: [] }, {}])(
     'that is answered 200 with %j is accepted',
@@ -440,7 +474,9 @@ describe('a write', () => {
       handlers = [handler]
       await expect(write(method)).rejects.toMatchObject({ code: 'outcome_unknown', status: 503 })
     }
-    expect(requests).toHaveLength(3)
+    const patient = api.post(source(), { ...RECORD, timeoutMs: 60_000 }, {})
+    await expect(patient).rejects.toMatchObject({ code: 'outcome_unknown' })
+    expect(requests).toHaveLength(4)
   })
 
   test('whose answer has an unexpected format may have been carried out, also after a 401', async () => {

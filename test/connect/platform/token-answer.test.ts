@@ -47,7 +47,7 @@ test.each([
       failure.constructor.name === 'PlatformUnavailableError' && 'kind' in failure ? ` ${failure.kind}` : ''
     expect(`${failure.constructor.name}${kind}`).toBe(expected)
     expect(failure.retryAfterMs).toBe(7_000)
-    expect(failure.reason).not.toContain('redirect')
+    expect(failure.reason ?? '').not.toContain('redirect')
   },
 )
 

@@ -172,12 +172,6 @@ describe('the lease', () => {
       expect(lease(paused, NOW + 300_000, manual).fence).toBe(paused.fence + 1)
     },
   )
-
-  test('is not taken in the minute after invalid_grant', () => {
-    const refused = afterFailure(active(), 'invalid_grant')
-    expect(lease(refused, NOW + MINUTE - 1)).toBe(refused)
-    expect(lease(refused, NOW + MINUTE).fence).toBe(refused.fence + 1)
-  })
 })
 
 describe('an answer', () => {
@@ -290,11 +284,6 @@ describe('invalid_grant', () => {
   const ended = { state: 'revoked', at: NOW, reason: 'invalid_grant' }
   const working = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
 
-  test('is shown as the end at once, and keeps the tokens', () => {
-    expect(viewOf(refused, SCOPES, NOW)).toEqual(ended)
-    expect(refused).toMatchObject({ status: 'active', tokens: 'tokens' })
-  })
-
   test('ends access if it comes again a minute later, at the time of the first', () => {
     const over = fail(refused, 'invalid_grant', NOW + MINUTE)
     expect(over).toMatchObject({ status: 'ended', names: 'names' })
@@ -322,6 +311,7 @@ describe('invalid_grant', () => {
   })
 
   test('keeps the tokens the first time, also long after another refusal', () => {
+    expect(refused).toMatchObject({ status: 'active', tokens: 'tokens' })
     const other = afterFailure(afterFailure(active(), 'refused', NOW + 400_000), 'refused', NOW + 400_000)
     expect(fail(other, 'invalid_grant', NOW + 500_000)).toMatchObject({ status: 'active', tokens: 'tokens' })
   })
@@ -370,57 +360,24 @@ describe('a call', () => {
     expect(viewOf(record, SCOPES, NOW)).toMatchObject({ state: 'degraded', canReconnect: true })
   })
 
-  const forbids = (what: string, ...scopes: string[]): CallOutcome => ({
-    result: 'forbidden',
-    call: `GET /${what}`,
-    scopes,
-  })
-  const accepts = (what: string, scope: string | null): CallOutcome => ({
-    result: 'ok',
-    call: `GET /${what}`,
-    scope,
-  })
+  const forbids = (what: string, ...scopes: string[]) =>
+    ({ result: 'forbidden', call: `GET /${what}`, scopes }) as const
+  const accepts = (what: string, scope: string | null) =>
+    ({ result: 'ok', call: `GET /${what}`, scope }) as const
+  const [LEADS, CATALOGUES] = [forbids('leads', 'leads'), forbids('catalogues', 'catalogues')]
 
   test.each<[what: string, outcomes: CallOutcome[], missing: string[] | null]>([
-    ['that is forbidden names the missing permission', [forbids('leads', 'leads')], ['leads']],
-    ['that is forbidden without a permission asks for a consent, too', [forbids('leads')], []],
-    [
-      'that is forbidden for another permission names that one',
-      [forbids('leads', 'leads'), forbids('leads', 'catalogues')],
-      ['catalogues'],
-    ],
-    [
-      'that is forbidden for a second permission names both',
-      [forbids('leads', 'leads'), forbids('leads', 'leads', 'catalogues')],
-      SCOPES,
-    ],
-    [
-      'that is forbidden leaves the gaps of others',
-      [forbids('leads', 'leads'), forbids('catalogues', 'catalogues')],
-      SCOPES,
-    ],
-    [
-      'that is accepted ends its own gap, whatever its scope is called',
-      [forbids('leads', 'leads'), accepts('leads', null)],
-      null,
-    ],
-    [
-      'that is accepted ends the gaps of its scope',
-      [forbids('leads', 'leads'), accepts('leads/1', 'leads')],
-      null,
-    ],
-    [
-      'that is accepted ends no gap of another scope',
-      [forbids('leads', 'leads'), forbids('catalogues', 'catalogues'), accepts('leads', 'leads')],
-      ['catalogues'],
-    ],
-    [
-      'whose scope is not known ends no gap of another call',
-      [forbids('leads', 'leads'), forbids('leads/1', 'leads'), accepts('leads', null)],
-      ['leads'],
-    ],
-    ['whose scope is not known ends no unknown gap', [forbids('leads'), accepts('catalogues', null)], []],
-  ])('%s', (_what, outcomes, missing) => {
+    ['forbidden names the missing permission', [LEADS], ['leads']],
+    ['forbidden without a permission asks for a consent, too', [forbids('leads')], []],
+    ['forbidden for another permission names that', [LEADS, forbids('leads', 'catalogues')], ['catalogues']],
+    ['forbidden for one more permission names both', [LEADS, forbids('leads', ...SCOPES)], SCOPES],
+    ['forbidden leaves the gaps of others', [LEADS, CATALOGUES], SCOPES],
+    ['accepted ends its own gap, whatever its scope is called', [LEADS, accepts('leads', null)], null],
+    ['accepted ends the gaps of its scope', [LEADS, accepts('leads/1', 'leads')], null],
+    ['accepted ends no other gap', [LEADS, CATALOGUES, accepts('leads', 'leads')], ['catalogues']],
+    ['accepted ends no gap of others', [LEADS, forbids('a', 'leads'), accepts('leads', null)], ['leads']],
+    ['accepted ends no gap without a name', [forbids('leads'), accepts('catalogues', null)], []],
+  ])('that is %s', (_what, outcomes, missing) => {
     let record: ConnectionRecord = active()
     for (const outcome of outcomes) record = called(record, CONSENT, outcome, NOW)
     const view = missing ? { state: 'needs_consent', missingScopes: missing } : { state: 'active' }
@@ -455,6 +412,7 @@ describe('a call', () => {
   })
 
   test('is remembered to the minute, unless access has ended', () => {
+    expect(called(active(), CONSENT, outage, NOW)).toMatchObject({ usedAt: null })
     const used = called(active(), CONSENT, ok, NOW + 61_000)
     expect(used).toMatchObject({ usedAt: NOW + MINUTE })
     // A machine whose clock is behind.

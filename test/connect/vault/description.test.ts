@@ -7,15 +7,6 @@ let setup: VaultSetup
 afterEach(() => setup?.close())
 
 const found = () => setup.vault.find(REF)
-const OK = { result: 'ok', call: 'GET leads', scope: 'leads' } as const
-const OUTAGE = { result: 'unavailable', kind: 'no_answer' } as const
-
-/** A token source that has sent a token, and learns how the call ended. */
-async function calling(vault = setup.vault) {
-  const source = vault.tokenSource(REF)
-  await source.accessToken()
-  return source
-}
 
 test('the list of a user has the latest connection first, and those that cannot be decrypted', async () => {
   setup = await connectedSetup()
@@ -64,17 +55,4 @@ test('a label of the user ends with the connection', async () => {
   await expect(again).rejects.toMatchObject({ code: 'not_connected' })
   await consent(setup.vault)
   expect(await found()).toMatchObject({ label: null })
-})
-
-test('the last use is the minute of the last call that succeeded', async () => {
-  setup = await connectedSetup()
-  const source = await calling()
-  await source.noteCall(OUTAGE)
-  expect(await found()).toMatchObject({ lastUsedAt: null })
-  await source.noteCall(OK)
-  const first = (await found())?.lastUsedAt ?? 0
-  expect(first % 60_000).toBe(0)
-  setup.later(60)
-  await source.noteCall(OK)
-  expect(await found()).toMatchObject({ lastUsedAt: first + 60_000 })
 })

@@ -7,7 +7,6 @@ import {
   eventsDuring,
   expiredSetup,
   REF,
-  refusingStore,
   type VaultSetup,
   vaultSetup,
 } from '../../support/vault.ts'
@@ -22,8 +21,6 @@ const view = async () => (await setup.vault.find(REF))?.view
 const after401 = () => setup.vault.tokenSource(REF).refresh('access-0')
 
 describe('invalid_grant', () => {
-  const INVALID = oauthError('invalid_grant')
-
   test.each([200, 400])(
     '(%i) is the end at once; the platform is asked once more a minute later, and then the tokens go',
     async (status) => {
@@ -46,38 +43,6 @@ describe('invalid_grant', () => {
       expect(await setup.vault.find(REF)).toMatchObject({ tokens: null })
     },
   )
-
-  test('in a burst loses no connection: the next call after a minute heals it, and the end was announced once', async () => {
-    setup = await expiredSetup()
-    const refs = [REF, { ...REF, bxcontext: 'second' }, { ...REF, bxcontext: 'third' }]
-    for (const ref of refs.slice(1)) await consent(setup.vault, { expiresIn: 1 }, ref)
-    setup.later(2)
-    setup.endpoint.answers(INVALID)
-    const events = await eventsDuring(setup.vault, async () => {
-      for (const ref of refs) await expect(setup.vault.accessToken(ref)).rejects.toMatchObject(REVOKED)
-      setup.later(5)
-      // A person presses a button while the burst goes on.
-      await expect(setup.vault.refresh(REF)).rejects.toMatchObject(REVOKED)
-      setup.later(55)
-      setup.endpoint.answers(tokens())
-      for (const ref of refs) expect(await setup.vault.accessToken(ref)).toMatch(/^access-/)
-    })
-    const [ended, healed] = [refs.map(() => 'revoked'), refs.flatMap(() => ['refreshed', 'recovered'])]
-    expect(events).toEqual([...ended, ...healed])
-  })
-
-  test('that the store could not note is no end for the caller', async () => {
-    const { store, refuses } = refusingStore()
-    setup = await expiredSetup({ store })
-    setup.endpoint.answers((res) => {
-      refuses.writes = true
-      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}')
-    })
-    await expect(setup.token()).rejects.toMatchObject({ code: 'store_unavailable' })
-    refuses.writes = false
-    await setup.vault.idle()
-    await expect(setup.token()).rejects.toMatchObject(REVOKED)
-  })
 })
 
 // A maintenance host, a gateway, or a firewall in place of the token endpoint.
@@ -97,13 +62,6 @@ test.each<[what: string, answer: Scripted]>([
   setup.later(30)
   setup.endpoint.answers(tokens({ access_token: 'next' }))
   expect(await setup.token()).toBe('next')
-})
-
-test('an outage at the token endpoint offers to reconnect once the API has rejected the token', async () => {
-  setup = await connectedSetup()
-  setup.endpoint.answers({ status: 404, text: 'no route' })
-  await expect(after401()).rejects.toMatchObject({ code: 'platform_unavailable' })
-  expect(await view()).toEqual({ state: 'degraded', lastError: 'error', canReconnect: true })
 })
 
 describe('a refusal of the token endpoint', () => {
@@ -170,25 +128,19 @@ test('a consent without a refresh token does not keep one that the platform has 
   expect(setup.sent()).toHaveLength(refusals)
 })
 
-describe('a connection without a refresh token', () => {
-  const connect = async (expiresIn?: number) => {
-    setup = await vaultSetup()
-    await consent(setup.vault, { refreshToken: undefined, expiresIn })
+test('a connection without a refresh token is used until its access token expires, also if a person asks for a refresh, and ends then', async () => {
+  setup = await vaultSetup()
+  await consent(setup.vault, { refreshToken: undefined, expiresIn: 300 })
+  const at = (await setup.vault.find(REF))?.tokens?.expiresAt
+  setup.later(299)
+  expect(await setup.vault.refresh(REF)).toBe(false)
+  expect(await setup.token()).toBe('access-0')
+  // The API rejects it a second too early.
+  await expect(after401()).rejects.toMatchObject({ code: 'platform_rejected' })
+  setup.later(1)
+  for (const call of [setup.token, after401]) {
+    await expect(call()).rejects.toMatchObject(REVOKED)
+    expect(await view()).toEqual({ state: 'revoked', at, reason: 'expired' })
   }
-
-  test('is used until its access token expires, also if a person asks for a refresh, and ends then', async () => {
-    await connect(300)
-    const at = (await setup.vault.find(REF))?.tokens?.expiresAt
-    setup.later(299)
-    expect(await setup.vault.refresh(REF)).toBe(false)
-    expect(await setup.token()).toBe('access-0')
-    // The API rejects it a second too early.
-    await expect(after401()).rejects.toMatchObject({ code: 'platform_rejected' })
-    setup.later(1)
-    for (const call of [setup.token, after401]) {
-      await expect(call()).rejects.toMatchObject(REVOKED)
-      expect(await view()).toEqual({ state: 'revoked', at, reason: 'expired' })
-    }
-    expect(setup.sent()).toEqual([])
-  })
+  expect(setup.sent()).toEqual([])
 })

@@ -111,11 +111,9 @@ class World {
       const settle = (answered: string) => {
         this.requests = this.requests.filter((other) => other !== request)
         if (answered === 'ok' || answered === 'same') {
-          const accessToken =
-            answered === 'same' && isRefresh ? `first ${consent}` : `${++this.#serial} ${consent}`
-          this.issued.add(isRefresh ? accessToken : `first ${consent}`)
-          const granted = isRefresh ? accessToken : `first ${consent}`
-          resolve({ accessToken: granted, refreshToken: `refresh ${consent}`, expiresIn: 300, scopes: [] })
+          const accessToken = `${isRefresh && answered === 'ok' ? ++this.#serial : 'first'} ${consent}`
+          this.issued.add(accessToken)
+          resolve({ accessToken, refreshToken: `refresh ${consent}`, expiresIn: 300, scopes: [] })
         } else if (answered === 'invalid_grant') {
           if (isRefresh) this.refusals.push({ consent, at: this.now })
           reject(new InvalidGrantError())

@@ -17,6 +17,7 @@ import {
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
+const ROTATING = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
 const NEWER = { accessToken: 'newer', refreshToken: 'refresh-newer' }
 
 /** A step that waits until the test lets it go on. */
@@ -95,31 +96,22 @@ describe('while a refresh of an earlier consent is in flight', () => {
   })
 })
 
-describe('of two consents', () => {
-  test('the one that began later stays, although the earlier one is stored after it, and whatever the clocks of their machines say', async () => {
-    setup = await vaultSetup()
-    const earlier = await slowConsent(setup.anotherVault({ now: () => Date.now() + 3_600_000 }))
-    await consent(setup.anotherVault({ now: () => Date.now() - 3_600_000 }), NEWER)
-    expect(await earlier.finish()).toBe('connected')
-    expect(await setup.anotherVault({ now: () => Date.now() - 3_600_000 }).accessToken(REF)).toBe('newer')
-  })
+test('of two consents, the one that began later stays, although the earlier one is stored after it, and whatever the clocks of their machines say', async () => {
+  setup = await vaultSetup()
+  const earlier = await slowConsent(setup.anotherVault({ now: () => Date.now() + 3_600_000 }))
+  await consent(setup.anotherVault({ now: () => Date.now() - 3_600_000 }), NEWER)
+  expect(await earlier.finish()).toBe('connected')
+  expect(await setup.anotherVault({ now: () => Date.now() - 3_600_000 }).accessToken(REF)).toBe('newer')
 })
 
 describe('a disconnect', () => {
-  test('is possible in a store that refuses writes and deletes', async () => {
-    const { store, refuses } = refusingStore()
-    setup = await connectedSetup({ store })
-    refuses.writes = true
-    expect(await eventsDuring(setup.vault, () => setup.vault.disconnect(REF))).toEqual(['disconnected'])
-    expect(await setup.vault.find(REF)).toBeNull()
-  })
-
   test('in a store that refuses writes and deletes stays although the code of a consent was sent before it', async () => {
     const { store, refuses } = refusingStore()
     setup = await connectedSetup({ store })
     const earlier = await slowConsent(setup.vault, NEWER)
     refuses.writes = true
-    await setup.anotherVault().disconnect(REF)
+    const other = setup.anotherVault()
+    expect(await eventsDuring(other, () => other.disconnect(REF))).toEqual(['disconnected'])
     refuses.writes = false
     expect(await earlier.finish()).toBe('superseded')
     expect(await setup.vault.find(REF)).toBeNull()
@@ -142,23 +134,24 @@ describe('a disconnect', () => {
   })
 })
 
-describe('a store that refuses writes for a while', () => {
-  test('gets the tokens of a refresh, and the callers meanwhile get 503', async () => {
+test.each([
+  ['the tokens of a refresh', tokens({ access_token: 'next' }), { value: 'next' }],
+  ['the end of access', oauthError('invalid_grant'), { reason: { code: 'connection_revoked' } }],
+])(
+  'a store that refuses writes for a while gets %s; until then, callers get 503',
+  async (_what, answer, result) => {
     const { store, refuses } = refusingStore()
-    setup = await connectedSetup({ store })
-    setup.later(301)
-    setup.endpoint.answers(async (res) => {
+    const refuse = async () => {
       refuses.writes = true
-      res.writeHead(200, { 'content-type': 'application/json' })
-      res.end(JSON.stringify({ access_token: 'next', expires_in: 300 }))
-    })
-    await expect(setup.token()).rejects.toMatchObject({ code: 'store_unavailable' })
+    }
+    const first = await refreshWhile(answer, refuse, { store })
+    expect(first).toMatchObject({ reason: { code: 'store_unavailable' } })
     refuses.writes = false
     await setup.vault.idle()
-    expect(await setup.token()).toBe('next')
+    expect(await Promise.allSettled([setup.token()])).toMatchObject([result])
     expect(setup.endpoint.requests).toHaveLength(1)
-  })
-})
+  },
+)
 
 test('a consent that begins while the process stops does not send its code', async () => {
   const { store } = createFaultyStore()
@@ -201,12 +194,16 @@ describe('a holder of the lease', () => {
   /** A caller that waits only a moment. */
   const impatient = () => setup.anotherVault({ waitMs: 50 }).accessToken(REF)
 
-  test('that was killed delays the others until the lease is over, and no longer', async () => {
-    setup = await connectedSetup()
+  test.each([
+    ['9 s', platform, 9, 2],
+    ['as long as the token endpoint may take, if refresh tokens rotate', ROTATING, 35, 10],
+  ])('that was killed delays the others for %s, and not much longer', async (_what, of, heldS, longerS) => {
+    setup = await connectedSetup({ platform: of })
     setup.later(301)
     const end = await goneHolder()
+    setup.later(heldS)
     await expect(impatient()).rejects.toMatchObject({ code: 'platform_unavailable' })
-    setup.later(11)
+    setup.later(longerS)
     expect(await setup.token()).toBe('next')
     await end()
     expect(await setup.token()).toBe('next')
@@ -255,24 +252,9 @@ describe('a holder of the lease', () => {
     expect(result).toMatchObject({ value: 'fast' })
     expect(await setup.token()).toBe('fast')
   })
-
-  test('on a platform that rotates refresh tokens has it as long as the endpoint may take', async () => {
-    const rotating = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
-    setup = await connectedSetup({ platform: rotating })
-    setup.later(301)
-    const end = await goneHolder()
-    setup.later(35)
-    await expect(impatient()).rejects.toMatchObject({ code: 'platform_unavailable' })
-    setup.later(10)
-    expect(await setup.token()).toBe('next')
-    await end()
-  })
 })
 
 describe('a burst of invalid_grant on a platform that rotates refresh tokens', () => {
-  const rotating = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
-  const INVALID = oauthError('invalid_grant')
-
   /** Many callers in two processes, and a button in each. Resolves to their results. */
   function everybody() {
     const vaults = [setup.vault, setup.anotherVault()]
@@ -285,9 +267,9 @@ describe('a burst of invalid_grant on a platform that rotates refresh tokens', (
   }
 
   test('loses no token, although two processes and their buttons ask during it', async () => {
-    setup = await connectedSetup({ platform: rotating })
+    setup = await connectedSetup({ platform: ROTATING })
     setup.later(301)
-    setup.endpoint.answers(INVALID)
+    setup.endpoint.answers(oauthError('invalid_grant'))
     for (const seconds of [0, 6, 20, 33]) {
       setup.later(seconds)
       expect(new Set(await everybody())).toEqual(new Set(['connection_revoked']))
@@ -301,29 +283,6 @@ describe('a burst of invalid_grant on a platform that rotates refresh tokens', (
     setup.later(301)
     await setup.token()
     expect(setup.sent().at(-1)).toBe('refresh-1')
-  })
-
-  test('costs one request in the first minute if only calls ask, and one more ends what is dead', async () => {
-    setup = await connectedSetup({ platform: rotating })
-    setup.later(301)
-    setup.endpoint.answers(INVALID)
-    const callers = () =>
-      Promise.allSettled(
-        Array.from({ length: 20 }, (_, index) =>
-          (index % 2 ? setup.vault : setup.anotherVault()).accessToken(REF),
-        ),
-      )
-    for (const [seconds, requests] of [
-      [0, 1],
-      [59, 1],
-      [1, 2],
-      [61, 2],
-    ] as const) {
-      setup.later(seconds)
-      await callers()
-      expect(setup.sent()).toHaveLength(requests)
-    }
-    expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked' }, tokens: null })
   })
 })
 
