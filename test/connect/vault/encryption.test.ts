@@ -35,8 +35,11 @@ describe('an encrypted text', () => {
     },
   )
 
-  test('does not decrypt if any bit was changed', () => {
-    const body = cipher.encrypt('some text that is secret', 'place').split('.')[2] ?? ''
+  test('does not decrypt if any bit, its version or its parts were changed', () => {
+    const encrypted = cipher.encrypt('some text that is secret', 'place')
+    for (const text of [encrypted.replace('v1', 'v2'), `${encrypted}.more`])
+      expect(() => cipher.decrypt(text, 'place')).toThrow(DecryptionError)
+    const body = encrypted.split('.')[2] ?? ''
     const bytes = Buffer.from(body, 'base64url')
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(7), (index, bit) => {
@@ -49,7 +52,7 @@ describe('an encrypted text', () => {
 })
 
 test.each([
-  ['has a dot', [newKey('2026.1')], /letters, digits/],
+  ['has a dot', [newKey('one'), newKey('2026.1')], /letters, digits/],
   ['is given twice', [newKey('one'), newKey('one')], /the same id/],
 ])('a key whose id %s is refused: what it encrypts could not be decrypted', (_what, keys, message) => {
   expect(() => createRecordCipher(keys)).toThrow(message)
