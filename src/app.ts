@@ -42,7 +42,9 @@ async function linksOf(
   return (await Promise.all(links)).flat()
 }
 
-type Parts = Record<'server' | 'open' | 'connections' | 'features' | 'flow' | 'pages', Part[]>
+/** A part of the app itself has neither the guard nor pages for developers. */
+type Mounted = Pick<Part, 'path' | 'router'> & Partial<Part>
+type Parts = Record<'server' | 'open' | 'connections' | 'features' | 'flow' | 'pages', Mounted[]>
 
 /** All parts with routes, in the order in which they are mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
@@ -75,11 +77,8 @@ export function partsOf(dependencies: Dependencies): Parts {
 }
 
 /** Mounts each part as one layer, so that a request skips parts at other paths. Adds the guard to the parts that need it. */
-function mount(app: Express, parts: readonly Part[], guard: RequestHandler<{ bxcontext: string }>): void {
+function mount(app: Express, parts: readonly Mounted[], guard: RequestHandler<{ bxcontext: string }>): void {
   for (const { path, router, needsConnection, isForDevelopers } of parts) {
-    // Whoever forgets the field would serve connections that have ended.
-    if (needsConnection === undefined && path.startsWith('/connections/:bxcontext'))
-      throw new Error(`Add needsConnection to the part at ${path}: true, or false if it has its own checks.`)
     const part = Router({ mergeParams: true }).use(noteMount(path))
     if (isForDevelopers) part.use(developerPage)
     if (needsConnection) part.use<{ bxcontext: string }>(guard)

@@ -3,7 +3,7 @@
  * for the sandbox exists, the demo uses its settings. It keeps its data in `.demo`, separate from the app's data.
  */
 
-import { loadFeatures, loadTools } from './features/load.ts'
+import { loadFeatures } from './features/load.ts'
 import { loadEnvFile } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
@@ -17,7 +17,6 @@ try {
   const settings = await sandboxSettings(process.env)
   const features = await loadFeatures()
   const config = configOf({ LOG_LEVEL: 'info', ...demoEnv(process.env, settings) }, features)
-  for (const prepare of (await loadTools('demo')).values()) await prepare(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, features, createLog(config.logLevel, readableLog()))
   print(

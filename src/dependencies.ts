@@ -32,9 +32,8 @@ export async function createDependencies(
   const { platform: client, tokenEncryptionKeys: encryptionKeys, oidc, baseUrl, dataDir } = config
   const connect = createConnect({ store, keys: encryptionKeys, platform, client, log, http })
   const { scopes: requestedScopes } = connect.oauth
-  const mailsUsers = features.some((feature) => feature.mailsUsers?.(config.features[feature.name]))
   const signIn = await createSignIn(
-    { oidc, store, baseUrl, dataDir, encryptionKeys, requestedScopes, http: http.api, mailsUsers },
+    { oidc, store, baseUrl, dataDir, encryptionKeys, requestedScopes, http: http.api },
     ownSignIn,
   )
   const closing = new AbortController()
@@ -45,8 +44,7 @@ export async function createDependencies(
     http,
     store,
     log,
-    hasDemoSignIn: signIn.isDemo,
-    emailOf: (userId) => signIn.emailOf(userId),
+    signIn,
     shutdownSignal: shutdown.signal,
   }
   const parts: FeatureParts[] = []

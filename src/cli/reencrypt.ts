@@ -3,8 +3,7 @@
  * interruption, it only reads the finished records, and re-encrypts the rest.
  */
 import '../runtime/env-file.ts'
-import type { Reencryption } from '../connect/index.ts'
-import { loadTools } from '../features/load.ts'
+import { type Reencryption, reencrypt } from '../connect/index.ts'
 import { print, printError } from '../runtime/print.ts'
 import { withApp } from './with-app.ts'
 
@@ -25,11 +24,10 @@ function count(outcome: Reencryption): void {
   printError(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
 }
 
-await withApp(async ({ config, connect, signIn, deps }) => {
-  const ofFeatures = [...(await loadTools('reencrypt')).values()].map((reencrypt) => reencrypt(deps))
-  for (const outcomes of [connect.vault.reencrypt(), signIn.reencrypt?.() ?? [], ...ofFeatures])
-    for await (const outcome of outcomes) count(outcome)
-  const [key] = config.tokenEncryptionKeys
+await withApp(async ({ config, store }) => {
+  const { tokenEncryptionKeys: keys } = config
+  for await (const outcome of reencrypt(store, keys)) count(outcome)
+  const [key] = keys
   const { reencrypted, current, unreadable } = counts
   print(`${reencrypted} records re-encrypted with the key "${key?.id}"; ${current} already used it.`)
   for (const reason of reasons) printError(reason)

@@ -34,8 +34,8 @@ export async function exportUser({ config, store, connect, signIn, deps }: Depen
       value: isEncrypted(value) ? undefined : (parseJson(value) ?? value),
     }))
   const features: Record<string, unknown> = {}
-  for (const [name, exportData] of await loadTools('exportUser'))
-    features[name] = (await exportData(deps, config.features[name], userId)) ?? undefined
+  for (const [name, data] of await loadTools('userData'))
+    features[name] = (await data.exportUser(deps, config.features[name], userId)) ?? undefined
   const account = await signIn.exportUser(userId)
   const isEmpty = connections.length + others.length === 0 && account === null
   if (isEmpty && Object.values(features).every((kept) => kept === undefined))
@@ -68,8 +68,8 @@ export async function deleteUser(
     const consent = await connect.vault.disconnect({ userId, bxcontext })
     if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
   }
-  for (const [name, deleteData] of await loadTools('deleteUser'))
-    await deleteData(deps, config.features[name], userId)
+  for (const [name, data] of await loadTools('userData'))
+    await data.deleteUser(deps, config.features[name], userId)
   // Stopping a feature writes its notes on the events above, so that it doesn't write them after the deletion.
   for (const part of parts) await part.stop?.()
   // The user may have signed in while this ran, and the next step deletes the list of sessions.

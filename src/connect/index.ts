@@ -63,7 +63,8 @@ export {
   type UnreadableConnection,
 } from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey, isEncrypted, type RecordCipher } from './vault/encryption.ts'
-export { connectionKind, type Reencryption } from './vault/records.ts'
+export { connectionKind } from './vault/records.ts'
+export { type Reencryption, reencrypt } from './vault/reencrypt.ts'
 export { type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 
 export interface CreateConnectOptions {

@@ -19,10 +19,11 @@ export {
   allOwners,
   appOwner,
   type Entry,
+  type Group,
+  type GroupsPage,
   type Key,
   type KeyValueStore,
   keyText,
-  type OwnersPage,
 } from './store/store.ts'
 export { update } from './store/update.ts'
 

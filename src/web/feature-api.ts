@@ -14,11 +14,11 @@ export type {
   FeatureDeps,
   FeatureParts,
   Finding,
-  Gauge,
   Part,
   PathOf,
   ToolOf,
   Tools,
+  UserData,
 } from './feature.ts'
 
 // The user and the connection of a request.

@@ -1,12 +1,13 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
-import type { Assumption, Connect, ConnectionRef, Http, HttpPools, Reencryption } from '../connect/index.ts'
+import type { Assumption, Connect, ConnectionRef, Http, HttpPools } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { Config } from '../settings/config.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from './pages/connection-actions.ts'
 import type { ConnectionLink } from './pages/connections.ts'
 import type { PageSection } from './pages/pages.ts'
+import type { SignIn } from './sign-in/sign-in.ts'
 
 /**
  * A removable part of the app. It is the folder `src/features/NAME`, whose `index.ts` default-exports this value. The app finds it
@@ -32,8 +33,6 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
   }
   /** A cheap call for the button "Test this connection". The first feature whose scope is granted counts, or else the first. */
   readonly connectionTest?: ConnectionTest
-  /** Whether it calls `emailOf`. If so, OpenID Connect sign-in stores the users' addresses. */
-  mailsUsers?(settings: Settings): boolean
   /** Creates the parts that it adds to a running app. */
   create?(deps: FeatureDeps, settings: Settings): FeatureParts | Promise<FeatureParts>
 }
@@ -49,10 +48,7 @@ export interface FeatureDeps {
   readonly http: HttpPools
   readonly store: KeyValueStore
   readonly log: Logger
-  /** Whether users sign in with the demo's form, under any name. */
-  readonly hasDemoSignIn: boolean
-  /** Resolves to the user's email address, as the sign-in knows it, or null. It may be any text. */
-  emailOf(userId: string): Promise<string | null>
+  readonly signIn: Pick<SignIn, 'isDemo' | 'useEmails'>
   /** Aborted on shutdown, to end work in the background. */
   readonly shutdownSignal: AbortSignal
 }
@@ -65,9 +61,9 @@ export interface Part {
   router: Router
   /**
    * Puts the guard before the router: the signed-in user must have the connection `:bxcontext` of the path, and its access must not
-   * have ended. Handlers can then call `connectionRef`, which throws without the guard. Required below `/connections/:bxcontext`.
+   * have ended. Handlers can then call `connectionRef`, which throws without the guard.
    */
-  needsConnection?: boolean
+  needsConnection: boolean
   /** Whether its pages are for developers. While such pages are hidden from customers, they answer 404. */
   isForDevelopers?: boolean
 }
@@ -75,7 +71,7 @@ export interface Part {
 /** The parts that a feature adds to a running app. All are optional. */
 export interface FeatureParts {
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
-  serverRoutes?: Part[]
+  serverRoutes?: Pick<Part, 'path' | 'router'>[]
   /**
    * Mounted after sessions and CSRF protection. Handlers of a part without `needsConnection` must call `requireUser`, which throws
    * if no user is signed in. Routes at `/connect` get the requests of connect flows before the core, and have to pass them on.
@@ -119,35 +115,24 @@ export interface Finding {
   value?: string
 }
 
-/** A metric that goes up and down. A label must have few values, so never use a user id or a bxcontext. */
-export interface Gauge {
-  /** The name, such as `connect_connections`. */
-  name: string
-  help: string
-  values: { labels: Readonly<Record<string, string>>; value: number }[]
-}
-
 /** The tools of a feature, each the default export of a file. `settings`: the feature's settings. */
 export interface Tools<Settings = unknown> {
   /** Checks its settings and the platform without changes. It returns problems as findings and does not throw them. */
   check?(): Tool<(context: CheckContext, settings: Settings) => Promise<Finding[]>>
-  /** Prepares its files in `DATA_DIR` for `npm run demo`. */
-  demo?(): Tool<(dataDir: string) => Promise<void>>
-  /** Returns its gauges of this process for `/metrics`. */
-  gauges?(): Tool<(deps: FeatureDeps, settings: Settings) => Promise<Gauge[]>>
-  /** Re-encrypts its records with the first key (`npm run reencrypt`). */
-  reencrypt?(): Tool<(deps: FeatureDeps) => AsyncIterable<Reencryption>>
-  /**
-   * Deletes the user's data that is outside the store, or stored under another owner (`npm run users -- delete`). It is also called
-   * if the store contains no data of the user.
-   */
-  deleteUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<void>>
-  /** Resolves to the same data for the JSON of `npm run users -- export`, or null if there is none. */
-  exportUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<unknown>>
+  /** Exports and deletes its data about a user that is outside the store, or stored under another owner. */
+  userData?(): Tool<UserData<Settings>>
+}
+
+/** A feature's data about a user. The functions are also called for users of whom it has no data. */
+export interface UserData<Settings = unknown> {
+  /** Resolves to the data for the JSON of `npm run users -- export`, or null if there is none. */
+  exportUser(deps: FeatureDeps, settings: Settings, userId: string): Promise<unknown>
+  /** Deletes the data (`npm run users -- delete`). */
+  deleteUser(deps: FeatureDeps, settings: Settings, userId: string): Promise<void>
 }
 
 /** A module whose default export is the tool. */
-type Tool<Run> = Promise<{ readonly default: Run }>
+type Tool<T> = Promise<{ readonly default: T }>
 
 /** A tool by its name, such as `ToolOf<'check'>`. */
 export type ToolOf<Name extends keyof Tools> = Awaited<ReturnType<NonNullable<Tools[Name]>>>['default']

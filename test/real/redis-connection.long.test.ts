@@ -84,15 +84,15 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
       await Promise.all(
         owners.slice(first, first + 100).map((owner) => store.set({ kind: 'walked', owner, id: '' }, 'x')),
       )
-    const page = await store.owners('walked', null)
+    const page = await store.groups('walked', null)
     expect(page.cursor).not.toBeNull()
     await redis.kill()
     await redis.start()
     await ready(store)
     const found = new Set<string>()
     for (let { cursor } = page; cursor !== null; ) {
-      const next = await store.owners('walked', cursor)
-      for (const owner of next.owners) found.add(owner)
+      const next = await store.groups('walked', cursor)
+      for (const { owner } of next.groups) found.add(owner)
       cursor = next.cursor
     }
     expect(found.size).toBe(2_000)

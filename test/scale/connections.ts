@@ -1,7 +1,7 @@
 /** `npm run scale`: measures 10,000 and then 1,000,000 connections on Redis. Needs redis-server, 8 minutes and 4 GB. */
 import { randomBytes } from 'node:crypto'
 import { createClient } from 'redis'
-import { connectionKind, platform, Vault } from '../../src/connect/index.ts'
+import { connectionKind, platform, reencrypt, Vault } from '../../src/connect/index.ts'
 import { allOwners, type KeyValueStore, openRedis } from '../../src/connect/stores.ts'
 import { compare } from '../bench/measure.ts'
 import { startServer } from '../bench/platform.ts'
@@ -121,9 +121,9 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   const { user, system } = process.cpuUsage(cpu)
 
   const startedAt = performance.now()
-  const newVault = new Vault({ ...full.settings, keys: [NEW, OLD] })
   let reencrypted = 0
-  for await (const outcome of newVault.reencrypt()) if (outcome === 'reencrypted') reencrypted++
+  for await (const outcome of reencrypt(full.settings.store, [NEW, OLD]))
+    if (outcome === 'reencrypted') reencrypted++
   if (reencrypted < size) throw new Error(`only ${reencrypted} records were re-encrypted`)
   const reencryptMs = (1000 * (performance.now() - startedAt)) / size
   const figures: Figures = {

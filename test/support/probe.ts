@@ -60,7 +60,7 @@ export const probe: NamedFeature = {
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
     routes: [
       { path: '/connections/:bxcontext/probe', needsConnection: true, router: probeRoutes(connect) },
-      { path: '/probe/session', router: sessionRoutes() },
+      { path: '/probe/session', needsConnection: false, router: sessionRoutes() },
     ],
     serverRoutes: [{ path: '/probe/server', router: Router().get('/', notFound) }],
   }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Key, KeyValueStore } from '../../src/connect/stores.ts'
+import type { GroupsPage, Key, KeyValueStore } from '../../src/connect/stores.ts'
 
 export interface Subject {
   store: KeyValueStore
@@ -220,7 +220,7 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
     )
   },
 
-  async 'reads the owners of a kind page by page; a cursor continues in another process'(store) {
+  async 'reads the groups of a kind page by page; a cursor continues in another process'(store) {
     const owners: string[] = []
     // Writes a hundred entries at a time, because a busy machine would exceed the time limit of a write with a thousand.
     while (owners.length < 1100) {
@@ -230,16 +230,33 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
     }
     await store.set({ kind: 'paged', owner: 'expires', id: 'a' }, 'x', 60_000)
     await store.set({ kind: 'paged-other', owner: 'other', id: 'a' }, 'x')
-    const first = await store.owners('paged', null)
-    const found = new Set(first.owners)
+    const first = await store.groups('paged', null)
+    const found = new Set(first.groups.map(({ owner }) => owner))
     let pages = 1
     for (let { cursor } = first; cursor !== null; pages++) {
-      const page = await store.owners('paged', cursor)
-      for (const owner of page.owners) found.add(owner)
+      const page = await store.groups('paged', cursor)
+      for (const { owner } of page.groups) found.add(owner)
       cursor = page.cursor
     }
     expect([...found].sort()).toEqual(owners.sort())
     expect(pages).toBeGreaterThan(1)
+  },
+
+  async 'reads the groups of every kind page by page, without those that expire'(store, owner) {
+    const owners = Array.from({ length: 300 }, (_, i) => `${owner} é%{} ${i}`)
+    const kinds = ['every', 'every-other']
+    const groups = kinds.flatMap((kind) => owners.map((one) => ({ kind, owner: one })))
+    await Promise.all(groups.map((group) => store.set({ ...group, id: 'a' }, 'x')))
+    await store.set({ kind: 'expiring', owner, id: 'a' }, 'x', 60_000)
+    const found = new Set<string>()
+    let cursor: string | null = null
+    do {
+      const page: GroupsPage = await store.groups(null, cursor)
+      for (const group of page.groups)
+        if (group.owner.startsWith(owner)) found.add(`${group.kind} ${group.owner}`)
+      cursor = page.cursor
+    } while (cursor !== null)
+    expect([...found].sort()).toEqual(groups.map(({ kind, owner: one }) => `${kind} ${one}`).sort())
   },
 
   async 'finds every value of an owner, expiring ones too, and none of another one'(store) {

@@ -45,7 +45,7 @@ export default {
     })
     return {
       serverRoutes: [{ path: '/webhooks/deliveries', router: webhook }],
-      routes: [{ path: '/deliveries', router: page }],
+      routes: [{ path: '/deliveries', needsConnection: false, router: page }],
     }
   },
 } satisfies Feature<SettingsOf<typeof settings>>

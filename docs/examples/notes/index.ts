@@ -8,8 +8,7 @@ const note = z.strictObject({ text: z.string().min(1, 'enter a text').max(2000, 
 export default {
   title: 'Notes',
   order: 240,
-  deleteUser: () => import('./delete-user.ts'),
-  exportUser: () => import('./export-user.ts'),
+  userData: () => import('./user-data.ts'),
   create({ config }) {
     const db = openNotes(config)
     const select = db.prepare('SELECT text FROM notes WHERE user_id = ? AND bxcontext = ?')

@@ -5,11 +5,11 @@ import type { Commands, Server } from './redis-servers.ts'
 import {
   appOwner,
   type Entry,
+  type GroupsPage,
   type Key,
   type KeyValueStore,
   newsOnly,
   type OnRefusal,
-  type OwnersPage,
 } from './store.ts'
 
 export interface RedisOptions {
@@ -73,7 +73,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
       const total = await run(({ commands }) => commands.zCard(groupName(kind, owner)))
       return { entries: page.top > 0 ? await entriesOf(run, kind, owner, page) : [], total }
     },
-    owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
+    groups: (kind, cursor) => run((servers) => groupsPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
     client: {
@@ -92,11 +92,15 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
 }
 
 /**
- * See `KeyValueStore.owners`. A cursor consists of the cursor of one master, the position of that master, and the run ids of all
- * masters. If a master has been restarted or replaced, the walk starts over, because old cursors would skip owners, and owners may
+ * See `KeyValueStore.groups`. A cursor consists of the cursor of one master, the position of that master, and the run ids of all
+ * masters. If a master has been restarted or replaced, the walk starts over, because old cursors would skip groups, and groups may
  * have moved.
  */
-async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
+async function groupsPage(
+  servers: Server[],
+  kind: string | null,
+  cursor: string | null,
+): Promise<GroupsPage> {
   const unsorted = await Promise.all(
     servers.map(async (server) => {
       const commands = await server.commands()
@@ -109,10 +113,10 @@ async function ownersPage(servers: Server[], kind: string, cursor: string | null
   const [from = '0', at] = walked === runs ? [scanned, Number(position)] : ['0', 0]
   const master = masters[at]
   if (!master) throw new Error('no master of the Redis Cluster is known')
-  const page = await master.commands.scan(from, { MATCH: `connect:${kind}:{*}`, COUNT: 500 })
-  const owners = page.keys.flatMap((name) => parseName(name)?.owner ?? [])
-  if (page.cursor !== '0') return { owners, cursor: `${page.cursor} ${at} ${runs}` }
-  return { owners, cursor: at + 1 < masters.length ? `0 ${at + 1} ${runs}` : null }
+  const page = await master.commands.scan(from, { MATCH: `connect:${kind ?? '*'}:{*}`, COUNT: 500 })
+  const groups = page.keys.flatMap((name) => parseName(name) ?? [])
+  if (page.cursor !== '0') return { groups, cursor: `${page.cursor} ${at} ${runs}` }
+  return { groups, cursor: at + 1 < masters.length ? `0 ${at + 1} ${runs}` : null }
 }
 
 /** See `KeyValueStore.ofOwner`. */

@@ -6,6 +6,7 @@ import {
   appOwner,
   checkKey,
   type Entry,
+  type Group,
   type Key,
   type KeyValueStore,
   type LatestEntries,
@@ -44,8 +45,10 @@ const OPEN_MS = 2_000
 const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 }
 /** How many values of an owner are read before other requests get their turn: a few milliseconds of work. */
 const LISTED = 250
-/** The number of owners per page. */
-const OWNERS = 500
+/** The number of groups per page. */
+const GROUPS = 500
+/** Sorts after each kind, which has only lower-case letters and hyphens. */
+const LAST_KIND = '~'
 
 export interface SqliteOptions {
   /** Path of the database file, whose folder is created; `:memory:` for a temporary store. */
@@ -106,11 +109,13 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
 
     latest: (kind, owner, page) => attempt(() => latestOf(statements, kind, owner, page)),
 
-    owners: (kind, cursor) =>
+    groups: (kind, cursor) =>
       attempt(() => {
-        const owners = statements.owners.all(kind, cursor ?? '').map(({ owner }) => String(owner))
-        // The first text that sorts after this owner.
-        return { owners, cursor: owners.length < OWNERS ? null : `${owners.at(-1)}\u0000` }
+        const [, firstKind = kind ?? '', firstOwner = ''] = /^(\S*) (.*)/s.exec(cursor ?? '') ?? []
+        const rows = statements.groups.all(firstKind, firstOwner, kind ?? LAST_KIND)
+        const groups = rows.map((row) => ({ kind: String(row.kind), owner: String(row.owner) }))
+        const last = groups.at(-1)
+        return { groups, cursor: last && groups.length === GROUPS ? cursorAfter(last) : null }
       }),
 
     ofOwner: (owner) =>
@@ -163,6 +168,9 @@ function latestOf(
   const entries = rows.map(({ id, value }) => entry(kind, owner, id, value))
   return { entries, total: Number(count.get(kind, owner)?.total) }
 }
+
+/** The cursor of the first group that sorts after this one. A kind contains no space. */
+const cursorAfter = ({ kind, owner }: Group) => `${kind} ${owner}\u0000`
 
 /** Opens the file. Once it is deleted or replaced, all reads and writes fail. */
 function guarded(file: string, onGone?: (reason: string) => void) {
@@ -231,8 +239,8 @@ function prepareStatements(db: DatabaseSync) {
     WHERE kind = ? AND owner = ? AND place IS NOT NULL ORDER BY place DESC LIMIT ? OFFSET ?`),
     count: db.prepare(`SELECT count(*) AS total FROM entries
     WHERE kind = ? AND owner = ? AND place IS NOT NULL`),
-    owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner >= ?
-    AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
+    groups: db.prepare(`SELECT DISTINCT kind, owner FROM entries WHERE (kind, owner) >= (?, ?) AND kind <= ?
+    AND expires_at IS NULL ORDER BY kind, owner LIMIT ${GROUPS}`),
     anyRow: db.prepare('SELECT value FROM entries LIMIT 1'),
     allOfOwner: db.prepare(`SELECT kind, id, value FROM entries
     WHERE owner = ? AND (expires_at IS NULL OR expires_at > ?)`),

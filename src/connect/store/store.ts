@@ -28,9 +28,12 @@ export interface LatestEntries {
   total: number
 }
 
-/** Some owners of one kind of values. `cursor`: where the next page begins. */
-export interface OwnersPage {
-  owners: string[]
+/** The values of one kind and owner, which `list` reads. */
+export type Group = Pick<Key, 'kind' | 'owner'>
+
+/** Some groups of permanent values. `cursor`: where the next page begins. */
+export interface GroupsPage {
+  groups: Group[]
   /** Null: this was the last page. */
   cursor: string | null
 }
@@ -73,11 +76,11 @@ export interface KeyValueStore {
    */
   latest(kind: string, owner: string, page: { skip: number; top: number }): Promise<LatestEntries>
   /**
-   * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the previous page, or null for the first
-   * page. A cursor can be used days later, and by another process. An owner may be on several pages. An owner that exists during
-   * the whole walk is on at least one page.
+   * A page of the groups of permanent values, of one kind or of all kinds (null). `cursor`: the cursor of the previous page, or null
+   * for the first page. A cursor can be used days later, and by another process. A group may be on several pages. A group that
+   * exists during the whole walk is on at least one page.
    */
-  owners(kind: string, cursor: string | null): Promise<OwnersPage>
+  groups(kind: string | null, cursor: string | null): Promise<GroupsPage>
   /**
    * All values of an owner, of every kind, including those that expire. It reads the whole store, which takes seconds per million
    * values, so it is only for the administration of one user's data.
@@ -120,7 +123,9 @@ export const keyText = ({ kind, owner, id }: Key): string => JSON.stringify([kin
  * The owner of values that belong to the app and not to a user, such as a lease. No user can have this id, because user ids contain
  * no control characters.
  */
-export const appOwner = (name: string): string => `\u0001${name}`
+export const appOwner = (name: string): string => `${APP}${name}`
+export const isAppOwner = (owner: string): boolean => owner.startsWith(APP)
+const APP = '\u0001'
 
 /** Throws a `TypeError` if a part of the key is not a well-formed string. JavaScript would turn `undefined` into text. */
 export function checkKey({ kind, owner, id }: Key): void {
@@ -129,12 +134,17 @@ export function checkKey({ kind, owner, id }: Key): void {
       throw new TypeError('the kind, owner and id of a key must be well-formed strings')
 }
 
-/** The owners that have permanent values of one kind. In rare cases, an owner occurs twice. Throws `StoreUnavailableError`. */
-export async function* allOwners(store: KeyValueStore, kind: string): AsyncIterable<string> {
+/** The groups of permanent values. In rare cases, a group occurs twice. Throws `StoreUnavailableError`. */
+export async function* allGroups(store: KeyValueStore, kind: string | null): AsyncIterable<Group> {
   let cursor: string | null = null
   do {
-    const page: OwnersPage = await store.owners(kind, cursor)
-    yield* page.owners
+    const page: GroupsPage = await store.groups(kind, cursor)
+    yield* page.groups
     cursor = page.cursor
   } while (cursor !== null)
+}
+
+/** The owners that have permanent values of one kind. In rare cases, an owner occurs twice. Throws `StoreUnavailableError`. */
+export async function* allOwners(store: KeyValueStore, kind: string): AsyncIterable<string> {
+  for await (const { owner } of allGroups(store, kind)) yield owner
 }

@@ -18,7 +18,6 @@ import {
   namesSchema,
   parseRecord,
   recordText,
-  resealed,
 } from './connection.ts'
 import {
   createRecordCipher,
@@ -31,6 +30,7 @@ import { inTurns, type Listed } from './listing.ts'
 
 /** The `kind` of the keys of a platform's connections, for example to list their owners. `platform`: the platform's name. */
 export const connectionKind = (platform: string) => `${platform}-connection`
+export const isConnectionKind = (kind: string) => kind.endsWith('-connection')
 
 const tokensSchema = z.object({ accessToken: z.string(), refreshToken: z.string().nullable() })
 /** The decrypted secrets of an active record. */
@@ -44,9 +44,6 @@ export interface Change {
 
 /** Returns the next record, or the same record to leave it unchanged. */
 export type Transition = (record: ConnectionRecord) => ConnectionRecord
-
-/** The outcome for a record: it was re-encrypted, it already used the first key, or it cannot be decrypted. */
-export type Reencryption = 'reencrypted' | 'current' | DecryptionError
 
 /** How many parsed and decrypted records are kept, because both steps take longer than a read from Redis (`npm run bench`). */
 const MAX_KEPT = 1_000
@@ -97,7 +94,7 @@ export class ConnectionRecords {
   }
 
   /** The stored connections of a user. There may be thousands. */
-  async list(userId: string): Promise<(Listed & { text: string })[]> {
+  async list(userId: string): Promise<Listed[]> {
     return inTurns(await this.#store.list(this.#kind, userId), listed)
   }
 
@@ -167,21 +164,6 @@ export class ConnectionRecords {
     const open = (sealed: string) => this.#unseal(ref, sealed, namesSchema)
     const seal = (names: Names) => this.#seal(ref, names)
     return this.change(ref, (record) => labelled(record, change, { open, seal }))
-  }
-
-  /** Encrypts a record with the first key. `text`: the stored text, as just read. */
-  async reencrypt(ref: ConnectionRef, text: string): Promise<Reencryption> {
-    const aad = keyText(this.#key(ref))
-    const reseal = (sealed: string) =>
-      this.#cipher.isCurrent(sealed) ? sealed : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad)
-    try {
-      readable(text)
-      const { before, after } = await this.change(ref, (record) => resealed(record, reseal))
-      return after === before ? 'current' : 'reencrypted'
-    } catch (error) {
-      if (error instanceof DecryptionError) return error
-      throw error
-    }
   }
 
   /** Throws `DecryptionError`. */
@@ -257,7 +239,7 @@ export class ConnectionRecords {
 
   /** Throws `DecryptionError` if the text is not a record. */
   #parsed(text: string | null): ConnectionRecord {
-    const record = readable(text)
+    const record = parseRecord(text) ?? unknownFormat()
     if (text !== null) this.#texts.set(record, text)
     return record
   }
@@ -276,10 +258,9 @@ export class ConnectionRecords {
   }
 }
 
-const listed = ({ key, value }: Entry): Listed & { text: string } => ({
+const listed = ({ key, value }: Entry): Listed => ({
   ref: { userId: key.owner, bxcontext: key.id },
   record: parseRecord(value),
-  text: value,
 })
 
 /** Consent numbers start at a random number, so a consent of a deleted record never has a number of the next record. */
@@ -287,6 +268,3 @@ function newRecord(): ConnectionRecord {
   const begun = randomInt(2 ** 40)
   return { ...NO_RECORD, begun, consent: begun }
 }
-
-/** Throws `DecryptionError` if the text is not a record. */
-export const readable = (text: string | null): ConnectionRecord => parseRecord(text) ?? unknownFormat()

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { workContext } from '../context.ts'
 import { type Log, SILENT } from '../log.ts'
@@ -19,7 +18,7 @@ import type { OAuth } from '../platform/oauth.ts'
 import type { Tokens } from '../platform/token-answer.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { retry } from '../retry.ts'
-import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
+import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
 import { AppCredentials } from './app-credentials.ts'
 import { type ChangeListener, createChanges } from './changes.ts'
@@ -28,13 +27,7 @@ import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
 import { DecryptionError, type EncryptionKey, unknownFormat } from './encryption.ts'
 import { concernsAll, inTurns, type Listed, type Listing, pageOf, select } from './listing.ts'
-import {
-  ConnectionRecords,
-  connectionKind,
-  type Reencryption,
-  type Secrets,
-  type Transition,
-} from './records.ts'
+import { ConnectionRecords, type Secrets, type Transition } from './records.ts'
 
 export interface VaultOptions {
   platform: Platform
@@ -78,8 +71,6 @@ const POLL_MS = 50
 const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
 /** How many connections a user may have. Connect flows that have already begun may exceed this limit. */
 const MAX_CONNECTIONS = 10_000
-/** How many users are re-encrypted at the same time. */
-const CONCURRENT = 200
 
 /**
  * Keeps connections and hands out valid access tokens. Their only source is the record in the store. `connection.ts` describes the
@@ -272,16 +263,6 @@ export class Vault {
   /** Calls `listener` after each change of a connection in this process. Returns a function that unsubscribes. */
   onChange(listener: ChangeListener): () => void {
     return this.#changes.listen(listener)
-  }
-
-  /** Encrypts every stored connection with the first key. After an interruption, the next run only reads finished records. */
-  reencrypt(): AsyncIterable<Reencryption> {
-    const userIds = Readable.from(allOwners(this.#options.store, connectionKind(this.#options.platform.name)))
-    const reencryptUser = async (userId: string) => {
-      const stored = await this.#records.list(userId)
-      return Promise.all(stored.map(({ ref, text }) => this.#records.reencrypt(ref, text)))
-    }
-    return userIds.flatMap(reencryptUser, { concurrency: CONCURRENT })
   }
 
   /** Resolves when no token request is in flight, and all received tokens are stored. */

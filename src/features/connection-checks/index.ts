@@ -7,8 +7,7 @@ export default {
   title: 'Refreshes idle connections, and notices revocations early',
   order: 100,
   settings: connectionChecksSettings,
-  gauges: () => import('./gauges.ts'),
-  deleteUser: () => import('./delete-user.ts'),
+  userData: () => import('./user-data.ts'),
   create({ connect, store, log }, { everyMs }) {
     return everyMs === undefined ? {} : createSweep({ store, vault: connect.vault, log, everyMs })
   },

@@ -129,7 +129,8 @@ async function begin(sweep: SweepState, previous: Round | null, signal: AbortSig
 
 /** Checks the users of the next page. Users that are due at the same time are checked together. */
 async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): Promise<Round> {
-  const { owners, cursor } = await sweep.store.owners(RECORDS, round.cursor)
+  const { groups, cursor } = await sweep.store.groups(RECORDS, round.cursor)
+  const owners = groups.map(({ owner }) => owner)
   const counts = { ...round.counts }
   let { left } = round
   for (let checked = 0; checked < owners.length; ) {

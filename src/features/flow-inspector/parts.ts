@@ -8,6 +8,9 @@ import { ScenarioPlayer } from './scenarios/player.ts'
 import { demoRoutes, scenarioRoutes } from './scenarios/routes.ts'
 import { recordVisits } from './visits.ts'
 
+/** The pages of the inspector show flows of any state. */
+const forDevelopers = { needsConnection: false, isForDevelopers: true }
+
 /** The routes, links and sections of the inspector, and of the scenarios if it can play them. */
 export function createParts(deps: FeatureDeps): FeatureParts {
   const { config, connect, store, log } = deps
@@ -29,16 +32,16 @@ export function createParts(deps: FeatureDeps): FeatureParts {
       { page: 'app/error', view: 'flow-inspector/failed-flow', load: async () => ({ data: {}, json: {} }) },
     ],
     routes: [
-      { path: '/flows', router: flowRoutes(inspector), isForDevelopers: true },
-      { path: '/flows', router: pauseRoutes(inspector), isForDevelopers: true },
+      { path: '/flows', router: flowRoutes(inspector), ...forDevelopers },
+      { path: '/flows', router: pauseRoutes(inspector), ...forDevelopers },
       // At `/`, because traces would show the routes of only one of two parts at `/connect`.
-      { path: '/', router: pauseVisits(inspector) },
-      { path: '/', router: recordVisits(inspector) },
+      { path: '/', needsConnection: false, router: pauseVisits(inspector) },
+      { path: '/', needsConnection: false, router: recordVisits(inspector) },
     ],
     stop: () => recorder.close(),
   } satisfies FeatureParts
   // Scenarios need the demo's sign-in, because they sign in by name, and the sandbox, because they set its faults.
-  if (!deps.hasDemoSignIn || !sandboxUrl) return parts
+  if (!deps.signIn.isDemo || !sandboxUrl) return parts
   const here = { [baseUrl]: field.localUrl({ HOST: config.host }, config.port) }
   const urls = { baseUrl, sandboxUrl, internalUrls: { ...config.platform.internalUrls, ...here } }
   const player = new ScenarioPlayer({ connect, store, flows, flush: () => recorder.flush(), ...urls })
@@ -46,8 +49,8 @@ export function createParts(deps: FeatureDeps): FeatureParts {
     ...parts,
     routes: [
       ...parts.routes,
-      { path: '/scenarios', router: scenarioRoutes(player), isForDevelopers: true },
-      { path: '/demo', router: demoRoutes(player) },
+      { path: '/scenarios', router: scenarioRoutes(player), ...forDevelopers },
+      { path: '/demo', needsConnection: false, router: demoRoutes(player) },
     ],
     navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios', isForDevelopers: true }],
     sections: [

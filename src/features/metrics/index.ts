@@ -2,13 +2,13 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Server } from 'node:http'
 import express, { Router } from 'express'
 import type { Feature, FeatureDeps, FeatureParts } from '../../web/feature-api.ts'
-import { loadTools } from '../load.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
 /** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's port, behind a token (`METRICS_TOKEN`). */
 export default {
   title: 'Metrics for Prometheus',
   order: 110,
+  needs: ['connection-checks'],
   settings: metricsSettings,
   create: (deps, settings) => (settings ? createParts(deps, settings) : {}),
 } satisfies Feature<MetricsSettings>
@@ -18,7 +18,7 @@ async function createParts(deps: FeatureDeps, settings: NonNullable<MetricsSetti
   const { port, tokenDigest } = settings
   // Loaded on demand, so that an app without metrics does not load the library.
   const { createMetrics } = await import('./metrics.ts')
-  const { contentType, text, close } = await createMetrics(deps, await loadTools('gauges'))
+  const { contentType, text, close } = await createMetrics(deps)
   const router = Router().get('/', async (req, res) => {
     res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
     const [, token = ''] = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '') ?? []

@@ -1,22 +1,25 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Connect, LastError } from '../../connect/index.ts'
-import {
-  type FeatureDeps,
-  type Gauge as FeatureGauge,
-  onRequest,
-  type ToolOf,
-} from '../../web/feature-api.ts'
+import { CONNECTION_STATES, type Connect, type LastError } from '../../connect/index.ts'
+import { type FeatureDeps, onRequest } from '../../web/feature-api.ts'
+import { readRound } from '../connection-checks/round.ts'
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
 
 /** Histogram bounds in seconds, from a cached page to a token endpoint that takes half a minute. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+/** The values of a gauge at this moment; none if they are not known. */
+interface Reading {
+  name: string
+  help: string
+  values: { labels: Readonly<Record<string, string>>; value: number }[]
+}
+
 /**
- * Collects the metrics of this process: subscribes to the events of the core and the web part, and reads the gauges of
- * features. No label contains a user id, a bxcontext, or an id of the platform.
+ * Collects the metrics of this process: subscribes to the events of the core and the web part, and reads gauges. No label contains a
+ * user id, a bxcontext, or an id of the platform.
  */
-export async function createMetrics(deps: FeatureDeps, tools: ReadonlyMap<string, ToolOf<'gauges'>>) {
+export async function createMetrics(deps: FeatureDeps) {
   const { config, connect } = deps
   const register = new Registry()
   collectDefaultMetrics({ register })
@@ -26,16 +29,11 @@ export async function createMetrics(deps: FeatureDeps, tools: ReadonlyMap<string
     countConnectionEvents(register, connect),
     measurePlatform(register, connect, pathTemplates(config.platform.apiUrl, paths)),
   ]
-  const readGauges = async () => {
-    const ofFeatures = [...tools].map(([name, read]) => read(deps, config.features[name]))
-    return (await Promise.all([gaugesOf(deps), ...ofFeatures])).flat()
-  }
-
   return {
     contentType: register.contentType,
     /** The metrics in the text format of Prometheus. */
     async text(): Promise<string> {
-      for (const { name, help, values } of await readGauges()) {
+      for (const { name, help, values } of await readGauges(deps)) {
         register.removeSingleMetric(name)
         if (!values[0]) continue
         const labelNames = Object.keys(values[0].labels)
@@ -105,15 +103,16 @@ function measurePlatform(
   })
 }
 
-/** The core's metrics. */
-async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]> {
+/** Reads the gauges. While the store is unavailable, only `connect_store_up` has a value. */
+async function readGauges({ store, connect }: FeatureDeps): Promise<Reading[]> {
   const valuesOf = (value: boolean | undefined) =>
     value === undefined ? [] : [{ labels: {}, value: Number(value) }]
   const isUp = await store.ping().then(
     () => true,
     () => false,
   )
-  // The value is unknown while the store is unavailable.
+  // The connections that the last complete round found. Before the first round, they are not known.
+  const counts = (await readRound(store).catch(() => null))?.last
   const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
   return [
     { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },
@@ -121,6 +120,13 @@ async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]
       name: 'connect_credentials_refused',
       help: '1 if the platform refuses this app: its client id or its secret.',
       values: valuesOf(areRefused),
+    },
+    {
+      name: 'connect_connections',
+      help: 'Connections by status, as the last check of all connections found them.',
+      values: Object.values(CONNECTION_STATES).flatMap((status) =>
+        counts ? [{ labels: { status }, value: counts[status] }] : [],
+      ),
     },
   ]
 }

@@ -12,7 +12,7 @@ export default {
     const { setupPage } = await import('./page.ts')
     return {
       navigation: [{ href: '/setup', label: 'Setup', isForDevelopers: true }],
-      routes: [{ path: '/setup', router: setupPage(deps), isForDevelopers: true }],
+      routes: [{ path: '/setup', needsConnection: false, router: setupPage(deps), isForDevelopers: true }],
     }
   },
 } satisfies Feature

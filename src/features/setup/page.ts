@@ -33,12 +33,12 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn }: SetupState):
 }
 
 /** The setup page for developers, which does not exist in production. */
-export function setupPage({ config, connect, hasDemoSignIn }: FeatureDeps): Router {
+export function setupPage({ config, connect, signIn }: FeatureDeps): Router {
   return Router().get('/', async (req, res) => {
     const state = {
       isSandbox: isSandbox(config.platform),
       hasConnection: (await connect.vault.page(requireUser(req), { skip: 0, top: 1 })).items.length > 0,
-      hasOwnSignIn: !hasDemoSignIn,
+      hasOwnSignIn: !signIn.isDemo,
     }
     const contracts = await loadContracts()
     const sheet = toSheet({ baseUrl: config.baseUrl, scopes: connect.oauth.scopes, contracts })

@@ -46,7 +46,7 @@ export interface OidcOptions extends OidcProvider {
   encryptionKeys: readonly EncryptionKey[]
   http: Http
   /** Whether a feature sends emails to users. */
-  mailsUsers: boolean
+  areEmailsUsed(): boolean
   /** Stores the email address of a sign-in, and replaces an older address. Null: the sign-in has no usable address. */
   keepEmail(userId: string, email: string | null): Promise<void>
 }
@@ -92,7 +92,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
         const config = await configuration()
         started.clear(res)
         const { user, email, idToken } = await exchange(config, req.originalUrl, options, pending)
-        await options.keepEmail(user.id, options.mailsUsers ? email : null)
+        await options.keepEmail(user.id, options.areEmailsUsed() ? email : null)
         await signIn(req, user, { idToken: cipher.encrypt(idToken, idTokenPurpose(user)) })
       } finally {
         answering.delete(pending.state)
@@ -153,7 +153,7 @@ function idTokenOf(req: Request, cipher: RecordCipher): string | undefined {
 async function exchange(
   config: client.Configuration,
   callback: string,
-  { baseUrl, mailsUsers, trustsEmail }: OidcOptions,
+  { baseUrl, areEmailsUsed, trustsEmail }: OidcOptions,
   pending: PendingSignIn,
 ): Promise<{ user: User; email: string | null; idToken: string }> {
   const tokens = await client
@@ -175,7 +175,8 @@ async function exchange(
       texts.signIn.unknownUser,
       'ID token: sub is empty, too long, or has control characters',
     )
-  const isComplete = cleanName(claims.name) !== '' && (!mailsUsers || emailOf([claims], trustsEmail) !== null)
+  const isComplete =
+    cleanName(claims.name) !== '' && (!areEmailsUsed() || emailOf([claims], trustsEmail) !== null)
   // The sign-in also succeeds if UserInfo is missing, fails, or belongs to another user (section 5.3.2).
   const info = isComplete
     ? undefined

@@ -31,27 +31,42 @@ export interface SignInOptions {
   encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
   http: Http
-  /** Whether a feature sends emails to users. If so, OpenID Connect sign-in stores their addresses. */
-  mailsUsers: boolean
 }
 
 export interface SignIn extends SignInParts {
   /** Whether anyone can sign in under any name with a form on the start page. Otherwise, pages link to `/sign-in`. */
   isDemo: boolean
+  /**
+   * Returns `emailOf`, for code that sends emails to users. From this call on, OpenID Connect sign-in stores their addresses. Without
+   * it, the app keeps no address.
+   */
+  useEmails(): SignInParts['emailOf']
 }
 
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
-  const parts = own ? await own(options) : await builtIn(options)
+  let areEmailsUsed = false
+  const parts = own ? await own(options) : await builtIn(options, () => areEmailsUsed)
   const shared = sessionRoutes(async (...asked) => (await parts.logoutUrl?.(...asked)) ?? null)
-  return { ...parts, routes: Router().use(shared, parts.routes), isDemo: !own && !options.oidc }
+  return {
+    ...parts,
+    routes: Router().use(shared, parts.routes),
+    isDemo: !own && !options.oidc,
+    useEmails() {
+      areEmailsUsed = true
+      return parts.emailOf
+    },
+  }
 }
 
-async function builtIn({ oidc, store, mailsUsers, ...rest }: SignInOptions): Promise<SignInParts> {
+async function builtIn(
+  { oidc, store, ...rest }: SignInOptions,
+  areEmailsUsed: () => boolean,
+): Promise<SignInParts> {
   if (oidc) {
     // Imported on demand, because openid-client is a tenth of the code that the app compiles at startup.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
     const emails = createUserEmails(store, rest.encryptionKeys)
-    return { ...oidcSignIn({ ...oidc, ...rest, mailsUsers, keepEmail: emails.keep }), ...emails }
+    return { ...oidcSignIn({ ...oidc, ...rest, areEmailsUsed, keepEmail: emails.keep }), ...emails }
   }
   // The demo's sign-in stores only the session of a user.
   const nothing = { deleteUser: async () => {}, exportUser: async () => null }

@@ -1,9 +1,7 @@
-import { DecryptionError } from '../../connect/errors.ts'
-import { createRecordCipher, type EncryptionKey, type Reencryption } from '../../connect/index.ts'
-import { allOwners, type Key, type KeyValueStore, keyText } from '../../connect/stores.ts'
+import { createRecordCipher, type EncryptionKey } from '../../connect/index.ts'
+import { type Key, type KeyValueStore, keyText } from '../../connect/stores.ts'
 
-const KIND = 'user-email'
-const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
+const keyOf = (userId: string): Key => ({ kind: 'user-email', owner: userId, id: '' })
 
 /**
  * The encrypted email addresses of users, because OpenID Connect reports them only at sign-in. The first key encrypts; all keys
@@ -18,19 +16,6 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
     const sealed = await store.get(key)
     return sealed === null ? null : open(key, sealed)
   }
-  async function reencryptUser(userId: string): Promise<Reencryption> {
-    const key = keyOf(userId)
-    const sealed = await store.get(key)
-    if (sealed === null || cipher.isCurrent(sealed)) return 'current'
-    try {
-      // If the user has just signed in, the write fails, because the first key has already encrypted the new address.
-      await store.compareAndSet(key, sealed, seal(key, open(key, sealed)))
-      return 'reencrypted'
-    } catch (error) {
-      if (error instanceof DecryptionError) return error
-      throw error
-    }
-  }
   return {
     emailOf,
     /** Stores the address of the last sign-in, and deletes an older address. Null: the sign-in has no address. */
@@ -43,9 +28,6 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
     async exportUser(userId: string) {
       const email = await emailOf(userId)
       return email === null ? null : { email }
-    },
-    async *reencrypt(): AsyncIterable<Reencryption> {
-      for await (const userId of allOwners(store, KIND)) yield await reencryptUser(userId)
     },
   }
 }

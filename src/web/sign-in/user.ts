@@ -1,6 +1,5 @@
 import type { Request, RequestHandler, Router } from 'express'
 import type { SessionData } from 'express-session'
-import type { Reencryption } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { notSignedIn, WebError } from '../requests/errors.ts'
 import { texts } from '../texts.ts'
@@ -34,8 +33,6 @@ export interface SignInParts {
   exportUser(userId: string): Promise<unknown>
   /** Resolves to the user's email address, or null if there is none. */
   emailOf(userId: string): Promise<string | null>
-  /** Re-encrypts its data with the first key of `TOKEN_ENCRYPTION_KEYS` (`npm run reencrypt`). */
-  reencrypt?(): AsyncIterable<Reencryption>
 }
 
 /** The sign-in of your product, with the route `GET /sign-in`. `sign-in.ts` uses it. */

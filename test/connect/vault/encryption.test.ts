@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
+import { platform, reencrypt } from '../../../src/connect/index.ts'
+import { keyText } from '../../../src/connect/stores.ts'
 import { createRecordCipher, DecryptionError } from '../../../src/connect/vault/encryption.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
 import {
@@ -92,8 +94,7 @@ describe('the records of the vault', () => {
 })
 
 describe('re-encryption', () => {
-  const reencrypt = ({ anotherVault }: VaultSetup) =>
-    Array.fromAsync(anotherVault({ keys: [newer, older] }).reencrypt())
+  const run = ({ store }: VaultSetup) => Array.fromAsync(reencrypt(store, [newer, older]))
 
   test('encrypts every record with the first key, ended ones too: the old key can be removed', async () => {
     setup = await connectedSetup({ keys: [older] })
@@ -102,11 +103,27 @@ describe('re-encryption', () => {
     setup.later(301)
     setup.endpoint.answers(oauthError('invalid_grant'))
     await setup.vault.accessToken(ended).catch(() => {})
-    expect(await reencrypt(setup)).toEqual(['reencrypted', 'reencrypted'])
-    expect(await reencrypt(setup)).toEqual(['current', 'current'])
+    expect(await run(setup)).toEqual(['reencrypted', 'reencrypted'])
+    expect(await run(setup)).toEqual(['current', 'current'])
     const withoutOld = setup.anotherVault({ keys: [newer] })
     expect(await withoutOld.list(REF.userId)).toMatchObject([{ view: { state: 'active' } }])
     expect(await withoutOld.list('ben')).toMatchObject([{ view: { state: 'revoked' } }])
+  })
+
+  test('includes the connections of every platform and other encrypted values, and changes no other value', async () => {
+    setup = await vaultSetup({ keys: [older] })
+    const { store, anotherVault } = setup
+    await consent(anotherVault({ keys: [older], platform: { ...platform, name: 'another' } }), {})
+    const key = { kind: 'secret', owner: 'ann', id: '' }
+    await store.set(key, createRecordCipher([older]).encrypt('of a feature', keyText(key)))
+    await store.set({ ...key, kind: 'plain' }, 'v1 is not encrypted')
+    expect(await run(setup)).toEqual(['reencrypted', 'reencrypted'])
+    expect(createRecordCipher([newer]).decrypt((await store.get(key)) ?? '', keyText(key))).toBe(
+      'of a feature',
+    )
+    expect(await store.get({ ...key, kind: 'plain' })).toBe('v1 is not encrypted')
+    const withoutOld = anotherVault({ keys: [newer], platform: { ...platform, name: 'another' } })
+    expect(await withoutOld.accessToken(REF)).toBe('access-0')
   })
 
   test('says why it cannot decrypt a record, and leaves it', async () => {
@@ -114,7 +131,7 @@ describe('re-encryption', () => {
     for (const { key } of await setup.store.ofOwner(REF.userId))
       await setup.store.set(key, 'of another format')
     await consent(setup.anotherVault({ keys: [newKey('lost')] }), {}, { ...REF, userId: 'ben' })
-    const outcomes = await reencrypt(setup)
+    const outcomes = await run(setup)
     expect(outcomes.map(String).sort()).toEqual([
       expect.stringContaining('a format that this version of the app cannot read'),
       expect.stringContaining('the key "lost"'),
@@ -126,6 +143,6 @@ describe('re-encryption', () => {
     const { store, refuses } = refusingStore()
     setup = await connectedSetup({ store, keys: [older] })
     refuses.writes = true
-    await expect(reencrypt(setup)).rejects.toThrow(StoreUnavailableError)
+    await expect(run(setup)).rejects.toThrow(StoreUnavailableError)
   })
 })

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { platform, type Tokens, type Vault, type VaultOptions } from '../../../src/connect/index.ts'
+import {
+  platform,
+  reencrypt,
+  type Tokens,
+  type Vault,
+  type VaultOptions,
+} from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
 import {
@@ -89,8 +95,8 @@ describe('while a refresh of an earlier consent is in flight', () => {
 
   test('a re-encryption loses neither the new token nor the record', async () => {
     const keys = [newKey('old'), newKey('new')] as const
-    const reencrypt = () => Array.fromAsync(setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt())
-    const result = await refreshWhile(tokens({ access_token: 'next' }), reencrypt, { keys })
+    const rotate = () => Array.fromAsync(reencrypt(setup.store, [keys[1], keys[0]]))
+    const result = await refreshWhile(tokens({ access_token: 'next' }), rotate, { keys })
     expect(result).toMatchObject({ value: 'next' })
     expect(await setup.token()).toBe('next')
   })

@@ -6,7 +6,7 @@ import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
 import { freePort } from '../../support/ports.ts'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'
+import { connectedSetup, consent, REF, type VaultSetup } from '../../support/vault.ts'
 import { header, linkOf, type MailServer, SENDER, senderOf, startMailServer } from './mail-server.ts'
 
 let setup: VaultSetup
@@ -315,18 +315,4 @@ test('two processes that notice the same end send one mail', async () => {
   }
   await Promise.all([one.stop(), two.stop()])
   expect(server.mails).toHaveLength(1)
-})
-
-test('to re-encrypt a connection whose access has ended sends nothing', async () => {
-  const key = newKey()
-  await setup.close()
-  setup = await connectedSetup({ keys: [key] })
-  await end()
-  const rotated = setup.anotherVault({ keys: [newKey('k2'), key] })
-  const { stop, logLines } = mailing({}, server.port, rotated)
-  const outcomes = await Array.fromAsync(rotated.reencrypt())
-  await stop()
-  expect({ outcomes, mails: server.mails, logLines }).toEqual({
-    ...{ outcomes: ['reencrypted'], mails: [], logLines: [] },
-  })
 })

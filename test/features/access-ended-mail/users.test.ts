@@ -1,11 +1,13 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
+import { type EncryptionKey, reencrypt } from '../../../src/connect/index.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { createUserEmails } from '../../../src/web/sign-in/user-emails.ts'
 import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { aMinuteApart, connected, signedIn, toCallback } from '../../support/flow.ts'
-import { envOf, startOwnProvider } from '../../support/openid-provider.ts'
+import { startOwnProvider } from '../../support/openid-provider.ts'
 import { ownSignIn } from '../../support/own-sign-in.ts'
 import { shown } from '../../support/pages.ts'
 import { foundInStore } from '../../support/store-texts.ts'
@@ -147,7 +149,7 @@ test('OpenID Connect: the address is encrypted in the store, exported with the u
   provider.choices.claims = { name: 'Ann' }
   const app = await start({ MAIL_URL: 'sandbox', MAIL_FROM: 'us@connect.example', ...provider.env })
   await enter(app)
-  expect(await app.services.deps.emailOf(provider.userId)).toBe(EMAIL)
+  expect(await app.services.signIn.emailOf(provider.userId)).toBe(EMAIL)
   expect(await foundInStore(app, [EMAIL])).toEqual([])
   expect(await exportUser(app.services, provider.userId)).toMatchObject({ signIn: { email: EMAIL } })
   await deleteUser(app.services, provider.userId, { yes: true })
@@ -164,18 +166,15 @@ test('OpenID Connect: an app that sends no mails keeps no address', async () => 
   expect(await foundInStore(app, [EMAIL])).toEqual([])
 })
 
-test('the sign-in re-encrypts its addresses with the first key, and reports one of a key that is gone', async () => {
+test('re-encryption encrypts the addresses with the first key, and reports an address of a key that is gone', async () => {
   const [old, next, gone] = [newKey('k1'), newKey('k2'), newKey('k3')]
-  const keys = [next, old].map(({ id, secret }) => `${id}:${secret.toString('base64')}`)
-  const app = await start({ ...envOf('https://login.example'), TOKEN_ENCRYPTION_KEYS: keys.join() })
-  const { store, signIn } = app.services
+  const store = openSqlite({ file: ':memory:' })
+  onTestFinished(() => store.close())
   await createUserEmails(store, [old]).keep('ann', EMAIL)
-  const reencrypt = () => Array.fromAsync(signIn.reencrypt?.() ?? [])
-  expect([await reencrypt(), await reencrypt()]).toEqual([['reencrypted'], ['current']])
+  const run = (keys: EncryptionKey[]) => Array.fromAsync(reencrypt(store, keys))
+  expect([await run([next, old]), await run([next, old])]).toEqual([['reencrypted'], ['current']])
   expect(await createUserEmails(store, [next]).emailOf('ann')).toBe(EMAIL)
-  expect(await Array.fromAsync(createUserEmails(store, [gone]).reencrypt())).toMatchObject([
-    { missingKeyId: 'k2' },
-  ])
+  expect(await run([gone])).toMatchObject([{ missingKeyId: 'k2' }])
 })
 
 test('a sign-in of your own: the email goes to the address that it names', async () => {

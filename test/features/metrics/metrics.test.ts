@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createMetrics } from '../../../src/features/metrics/metrics.ts'
 import { metricsSettings } from '../../../src/features/metrics/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
@@ -65,12 +66,25 @@ describe('GET /metrics', () => {
     expect(await refused()).toBe(1)
   })
 
-  test('has the gauges of features', async () => {
-    const values = [{ labels: { state: 'idle' }, value: 1 }]
-    const gauges = async () => [{ name: 'connect_probes', help: 'Probes.', values }]
-    const { text, close } = await createMetrics(shared.services.deps, new Map([['probe', gauges]]))
-    expect(await text()).toContain('connect_probes{state="idle"} 1')
-    close()
+  test('has the connections that the last check of all connections has counted, and no such figure before it', async () => {
+    const app = await startAll({ CHECK_CONNECTIONS_EVERY: '1m' })
+    onTestFinished(app.close)
+    await connected(app, { name: 'ann' })
+    const { text, close } = await createMetrics(app.services.deps)
+    onTestFinished(close)
+    expect(await text()).not.toContain('connect_connections')
+    for (const part of app.services.parts) part.start?.()
+    await expect.poll(text).toContain('connect_connections{status="active"} 1')
+  })
+
+  test('can be read while the store is unavailable, without the figures that come from it', async () => {
+    const { deps, store } = shared.services
+    const fails = () => Promise.reject(new StoreUnavailableError('gone'))
+    const gone = { ...store, get: fails, getCached: fails, ping: fails }
+    const { text, close } = await createMetrics({ ...deps, store: gone })
+    onTestFinished(close)
+    expect(figure(await text(), 'connect_store_up')).toBe(0)
+    expect(await text()).not.toContain('connect_connections')
   })
 
   test('is refused without the token, and with a part of it', async () => {

@@ -15,8 +15,7 @@ export default {
   needs: ['catalogues', 'first-party'],
   scopes: SCOPES,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
-  deleteUser: () => import('./delete-user.ts'),
-  exportUser: () => import('./export-user.ts'),
+  userData: () => import('./user-data.ts'),
   create({ connect, store, log, config, shutdownSignal }) {
     const { api, vault } = connect
     const records = new Records(store, config.platform.apiUrl)

@@ -9,5 +9,4 @@ export default {
   settings: firstPartySettings,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
   check: () => import('./check.ts'),
-  reencrypt: () => import('./reencrypt.ts'),
 } satisfies Feature<FirstPartySettings>

@@ -28,7 +28,7 @@ export function livePricing(
     if (provider.loaded?.() === false) throw new Error('there is no price list')
   }
   const none = 'there is no price list yet: run npm run feature -- live-pricing load-prices FOLDER'
-  void pricesLoaded().catch(() => log.warn({ folder }, none))
+  const warnOfNone = () => log.warn({ folder }, none)
   const document = openApi(baseUrl)
   const router = Router().use(
     livePricingApi({ provider, clients, keys, baseUrl, rateLimit, log }),
@@ -38,7 +38,7 @@ export function livePricing(
     endpointNotFound,
     errorResponse,
   )
-  return { path: PATH, router, url: baseUrl, provider, pricesLoaded }
+  return { path: PATH, router, url: baseUrl, provider, pricesLoaded, warnOfNone }
 }
 
 /** Throws 404 for every request. */

@@ -2,10 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { ConfigurationError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
+import { reencrypt } from '../../../../src/connect/index.ts'
 import { openSqlite } from '../../../../src/connect/stores.ts'
 import { listTenants } from '../../../../src/features/supplier/first-party/first-party.ts'
-import reencrypt from '../../../../src/features/supplier/first-party/reencrypt.ts'
-import { createLog } from '../../../../src/runtime/log.ts'
 import { serve } from '../../../support/ports.ts'
 import { newKey } from '../../../support/vault.ts'
 import { type ApiKeyAccess, CREDENTIALS, openAccess, type Platform, startPlatform } from './support.ts'
@@ -70,8 +69,7 @@ describe('a token', () => {
     const store = openSqlite({ file: ':memory:' })
     const [old, added] = [newKey(), newKey('k2')]
     await call(open({ store, keys: [old] }))
-    const deps = { store, config: { tokenEncryptionKeys: [added, old] }, log: createLog('silent') }
-    expect(await Array.fromAsync(reencrypt(deps as never))).toEqual(['reencrypted'])
+    expect(await Array.fromAsync(reencrypt(store, [added, old]))).toEqual(['reencrypted'])
     await call(openAccess(platform.apiUrl, { store, keys: [added] }))
     await expectAnswers([200])
   })

@@ -1,8 +1,8 @@
 /** Several processes on one store, whose operations may fail, with the sandbox over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import deleteUser from '../../../../../src/features/supplier/catalogue-files/delete-user.ts'
 import { resumed, stopRequested } from '../../../../../src/features/supplier/catalogue-files/import.ts'
 import { texts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
+import userData from '../../../../../src/features/supplier/catalogue-files/user-data.ts'
 import { createFaultyStore, forEachFault } from '../../../../support/faulty-store.ts'
 import { freezable, newCatalogue, openProcess, openWorld, type World } from './service-support.ts'
 import { fileOf, itemsIn, waitingFor } from './support.ts'
@@ -187,7 +187,11 @@ describe('while the store fails,', () => {
 })
 
 const deleteZoe = (store = faulty.store) =>
-  deleteUser({ store, config: { platform: { apiUrl: world.platform.apiUrl } } } as never, {}, ZOE.userId)
+  userData.deleteUser(
+    { store, config: { platform: { apiUrl: world.platform.apiUrl } } } as never,
+    {},
+    ZOE.userId,
+  )
 
 test('the deletion of a user leaves a file that another user has sent since', async () => {
   const process = open()
