@@ -5,7 +5,10 @@ import type { Part } from '../../src/web/feature.ts'
 import { templateOf } from '../../src/web/requests/request-log.ts'
 
 /** The routes of a part, each with its whole path. */
-export const routesOf = ({ path, router }: Pick<Part, 'path' | 'router'>): { path: string; route: IRoute }[] =>
+export const routesOf = ({
+  path,
+  router,
+}: Pick<Part, 'path' | 'router'>): { path: string; route: IRoute }[] =>
   router.stack.flatMap(({ route, handle }) => {
     if (route) return [{ path: templateOf(path, route.path), route }]
     return isRouter(handle) ? routesOf({ path, router: handle }) : []

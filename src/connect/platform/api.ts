@@ -28,7 +28,7 @@ export interface Call<T> {
   schema: z.ZodType<T>
   /**
    * For a call with its own error format. Returns the error of an answer, or undefined to handle the answer as usual. It gets every
-   * answer except those that reject the token. `said`: the readable message of the answer, without secrets (`messageIn`).
+   * answer except those that reject the token, and those after which the outcome of a write is unknown (3xx and 5xx). `said`: the readable message of the answer, without secrets (`messageIn`).
    */
   parseError?: (answer: HttpResponse, said: string) => AppError | undefined
   /** The timeout of a call that takes longer than usual, in ms. Such a call is not retried. */
@@ -154,7 +154,9 @@ async function request<T>(
   const { scope } = call
   const name = `${method} ${scope}`
   const errorOf = (answer: HttpResponse) =>
-    call.parseError?.(answer, messageIn(answer.text, secretsOf(source, token)))
+    leavesUnknown(method, answer)
+      ? undefined
+      : call.parseError?.(answer, messageIn(answer.text, secretsOf(source, token)))
   const send = (token: string) =>
     sendWithRetries(options, httpRequest(options, method, source, call, token, body), call, errorOf)
   let token = await source.accessToken()
@@ -179,6 +181,10 @@ async function request<T>(
     throw method === 'GET' ? error : errorOfWrite(error, response)
   }
 }
+
+/** Whether the platform may have carried out a write although it answered so, or may yet carry it out. */
+const leavesUnknown = (method: Method, { status }: HttpResponse): boolean =>
+  method !== 'GET' && (status >= 500 || (status >= 300 && status < 400))
 
 /** The error of a write. If the write was sent and no answer refused it, the platform may have carried it out. */
 function errorOfWrite(error: unknown, response: HttpResponse | undefined): unknown {

@@ -151,6 +151,22 @@ describe('an API call', () => {
       expect(requests).toHaveLength(1)
     })
 
+    test.each([303, 500, 503])(
+      'has an unknown outcome after a write that is answered %s, whatever its own function returns',
+      async (status) => {
+        handlers = [json({ fault: 'GONE' }, status)]
+        await expect(api.post(source(), call, {})).rejects.toMatchObject({ name: 'OutcomeUnknownError' })
+      },
+    )
+
+    test.each([200, 400, 429])(
+      'throws what its own function returns for a write that is answered %s',
+      async (status) => {
+        handlers = [json({ fault: 'GONE' }, status)]
+        await expect(api.post(source(), call, {})).rejects.toMatchObject({ name: 'GoneError' })
+      },
+    )
+
     test('is read as usual where that function returns nothing, and asks it nothing about a rejected token', async () => {
       handlers = [json({ fault: 'GONE' }, 401), json({ fault: 'other' }, 404)]
       await expect(api.get(source(), call)).rejects.toMatchObject({ name: 'NotFoundError' })
