@@ -12,6 +12,7 @@ import type { KeyValueStore } from './store/store.ts'
 
 export { acquireLease, type Lease } from './store/lease.ts'
 export type { RedisStore } from './store/redis.ts'
+export { keyName } from './store/redis-keys.ts'
 export { isSentinelUrl } from './store/redis-url.ts'
 export { openSqlite } from './store/sqlite.ts'
 export {
