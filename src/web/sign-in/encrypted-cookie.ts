@@ -20,6 +20,12 @@ export interface EncryptedCookie<T> {
   clear(res: Response): void
 }
 
+/** The full name of a cookie of this app. */
+export const cookieName = (baseUrl: string, name: string): string => `${sessionCookie(baseUrl)}-${name}`
+
+/** The cookies of a request, each as `name=value`. */
+export const cookiesOf = (req: Request): string[] => req.headers.cookie?.split('; ') ?? []
+
 /**
  * A cookie whose value is encrypted JSON. The encryption is bound to `name`, so that other encrypted texts of this app are not
  * accepted. `ms`: its lifetime.
@@ -30,12 +36,12 @@ export function encryptedCookie<T>(
   { name, schema, ms }: { name: string; schema: z.ZodType<T>; ms: number },
 ): EncryptedCookie<T> {
   const purpose = `${name} cookie`
-  const fullName = `${sessionCookie(baseUrl)}-${name}`
+  const fullName = cookieName(baseUrl, name)
   const secure = baseUrl.startsWith('https:')
   const options = { httpOnly: true, sameSite: 'lax', secure, path: '/' } as const
   return {
     read(req) {
-      const cookie = req.headers.cookie?.split('; ').find((each) => each.startsWith(`${fullName}=`))
+      const cookie = cookiesOf(req).find((each) => each.startsWith(`${fullName}=`))
       if (cookie === undefined) return null
       try {
         const text = cipher.decrypt(cookie.slice(fullName.length + 1), purpose)

@@ -5,8 +5,8 @@ import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } 
 import { signInFailed } from '../requests/errors.ts'
 import { returnToField, switchField } from '../requests/form-fields.ts'
 import { texts } from '../texts.ts'
-import { encryptedCookie } from './encrypted-cookie.ts'
 import { discovery, httpErrorIn, type OidcProvider, reasonOf, signInUnavailable } from './oidc-discovery.ts'
+import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
 import { currentUser, isUserId, type SignInParts, signIn, type User } from './user.ts'
 
 declare module 'express-session' {
@@ -16,8 +16,6 @@ declare module 'express-session' {
   }
 }
 
-/** How long a sign-in may take, in ms. */
-const PENDING_MS = 15 * 60_000
 /** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
 const MAX_SUBJECT = 255
 /** The longest address of a page to return to, in characters. A longer address would not fit into the sign-in cookie. */
@@ -29,15 +27,6 @@ const MAX_EMAIL = 254
 const CALLBACK = '/sign-in/callback'
 /** `asksWho`: asks who signs in, even if the provider still has a session. */
 const querySchema = z.object({ returnTo: returnToField, asksWho: switchField })
-
-const pendingSignIn = z.object({
-  state: z.string(),
-  nonce: z.string(),
-  codeVerifier: z.string(),
-  returnTo: z.string().nullable(),
-})
-/** The sign-in that this browser has started last, and not finished. */
-type PendingSignIn = z.infer<typeof pendingSignIn>
 
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
@@ -60,11 +49,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
   const { baseUrl } = options
   const configuration = discovery(options)
   const cipher = createRecordCipher(options.encryptionKeys)
-  const started = encryptedCookie(cipher, baseUrl, {
-    name: 'sign-in',
-    schema: pendingSignIn,
-    ms: PENDING_MS,
-  })
+  const started = pendingSignIns(cipher, baseUrl)
   /** The states of the callbacks that are being answered. */
   const answering = new Set<string>()
 
@@ -76,21 +61,20 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
       const pending = newSignIn(returnTo)
       const url = await authorizationUrl(config, baseUrl, pending)
       if (asksWho) url.searchParams.set('prompt', promptOf(config))
-      started.write(res, pending, url.href)
+      started.add(req, res, pending, url.href)
       res.redirect(303, url.href)
     })
     .get(CALLBACK, async (req, res) => {
+      const pending = started.find(req)
       // Another tab has signed in already.
-      if (currentUser(req)) return res.redirect(303, '/')
-      const latest = started.read(req)
-      const pending = latest?.state === req.query.state ? latest : null
+      if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
       // If two callbacks arrive at once, only one sends the code. A later callback no longer has the cookie with the state.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
         const config = await configuration()
-        started.clear(res)
+        started.remove(res, pending)
         const { user, email, idToken } = await exchange(config, req.originalUrl, options, pending)
         await options.keepEmail(user.id, options.areEmailsUsed() ? email : null)
         await signIn(req, user, { idToken: cipher.encrypt(idToken, idTokenPurpose(user)) })
@@ -114,6 +98,7 @@ const newSignIn = (returnTo: string | null): PendingSignIn => ({
   nonce: client.randomNonce(),
   codeVerifier: client.randomPKCECodeVerifier(),
   returnTo: returnTo && returnTo.length > MAX_RETURN_TO ? null : returnTo,
+  startedAt: Date.now(),
 })
 
 const authorizationUrl = async (config: client.Configuration, baseUrl: string, pending: PendingSignIn) =>
