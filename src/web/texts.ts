@@ -192,10 +192,9 @@ export const texts = {
     count: (businesses: number) =>
       businesses === 1 ? 'One connected business' : `${businesses} connected businesses`,
     shared: (team: string) => `Everyone at ${isolated(team)} shares these connections.`,
-    state: 'State',
-    needsYou: 'Needs your attention',
-    latestFirst: 'Latest first',
+    needsYouFirst: 'Needs your attention first',
     byName: 'Name',
+    byUse: 'Last used',
     none: 'No connected businesses yet',
     noneHint: 'Connect a business to use its data here. You can connect more than one.',
   },

@@ -28,7 +28,7 @@ export const APP_PASSWORD = 'app-secret'
 
 /** The settings of a server with a user `app` that has only the permissions that the app needs. */
 export const APP_USER =
-  `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +zadd +zrem +zrange +zcard +time +scan +eval +evalsha +info|server +client|tracking +config|get`.split(
+  `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +zadd +zrem +zrange +zcard +scan +eval +evalsha +info|server +client|tracking +config|get`.split(
     ' ',
   )
 /** The same settings for a node of a Redis Cluster. */

@@ -6,16 +6,7 @@ export type Moment = 'before' | 'after'
 /** Decides for each operation whether it fails. */
 export type Rule = (operation: string, kind: string) => Moment | undefined
 
-const OPERATIONS = [
-  'get',
-  'getCached',
-  'set',
-  'compareAndSet',
-  'delete',
-  'list',
-  'latest',
-  'ofOwner',
-] as const
+const OPERATIONS = ['get', 'getCached', 'set', 'compareAndSet', 'delete', 'list', 'page', 'ofOwner'] as const
 
 /** A store in memory. A rule decides which operations fail. */
 export function createFaultyStore(now: () => number = Date.now) {

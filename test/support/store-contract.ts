@@ -181,29 +181,26 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
     expect(await store.list('thing', 'nobody')).toEqual([])
   },
 
-  async 'reads the latest permanent values page by page, in the order in which they were added'(
-    store,
-    owner,
-  ) {
+  async 'reads permanent values page by page, those with the highest place first'(store, owner) {
     const page = async (skip: number, top: number) => {
-      const { entries, total } = await store.latest('thing', owner, { skip, top })
+      const { entries, total } = await store.page('thing', owner, { skip, top })
       return [total, ...entries.map(({ key, value }) => `${key.id}=${value}`)]
     }
     expect(await page(0, 10)).toEqual([0])
-    for (const id of ['c', 'a', 'expired', 'b', 'gone']) await store.set(keyOf(owner, id), '1')
+    for (const [id, place] of Object.entries({ low: 2, high: 1e14, none: 0, gone: 5, expiring: 6 }))
+      await store.compareAndSet(keyOf(owner, id), null, '1', { place })
     await store.set(keyOf(owner, 'temporary'), '1', 60_000)
-    await store.set({ ...keyOf(owner, 'd'), kind: 'other' }, '1')
+    await store.set({ ...keyOf(owner, 'another kind'), kind: 'other' }, '1')
+    expect(await page(0, 10)).toEqual([5, 'high=1', 'expiring=1', 'gone=1', 'low=1', 'none=1'])
     await store.delete(keyOf(owner, 'gone'))
-    await store.set(keyOf(owner, 'expired'), '2', 60_000)
-    // A changed value keeps its place; a value that was not permanent gets the first place.
-    await store.set(keyOf(owner, 'c'), '2')
-    await store.compareAndSet(keyOf(owner, 'a'), '1', '2')
-    await store.compareAndSet(keyOf(owner, 'a'), '2', '3', 'kept')
-    await store.compareAndSet(keyOf(owner, 'expired'), '2', '3')
-    expect(await page(0, 10)).toEqual([4, 'expired=3', 'b=1', 'a=3', 'c=2'])
-    expect(await page(0, 1)).toEqual([4, 'expired=3'])
-    expect(await page(1, 2)).toEqual([4, 'b=1', 'a=3'])
-    expect(await page(3, 2)).toEqual([4, 'c=2'])
+    await store.compareAndSet(keyOf(owner, 'expiring'), '1', '2', 60_000)
+    await store.compareAndSet(keyOf(owner, 'high'), '1', '2', 'kept')
+    await store.compareAndSet(keyOf(owner, 'low'), '1', '2', { place: 1e14 + 1 })
+    await store.compareAndSet(keyOf(owner, 'temporary'), '1', '2', { place: 4 })
+    expect(await page(0, 10)).toEqual([4, 'low=2', 'high=2', 'temporary=2', 'none=1'])
+    expect(await page(0, 1)).toEqual([4, 'low=2'])
+    expect(await page(1, 2)).toEqual([4, 'high=2', 'temporary=2'])
+    expect(await page(3, 2)).toEqual([4, 'none=1'])
     expect(await page(4, 2)).toEqual([4])
     expect(await page(0, 0)).toEqual([4])
   },

@@ -10,7 +10,7 @@ export function keyName(key: Key): string {
   return `${groupName(key.kind, key.owner)}:${encode(key.id)}`
 }
 
-/** The name of the sorted set of the ids of permanent values, in the order in which they were added. */
+/** The name of the sorted set of the ids of permanent values, by their places. */
 export function groupName(kind: string, owner: string): string {
   return `connect:${kind}:{${encode(owner)}}`
 }

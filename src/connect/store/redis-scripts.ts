@@ -2,25 +2,19 @@ import { defineScript, RedisClient } from 'redis'
 
 /** The id of a key: the part after the name of its group. */
 const ID = 'string.sub(KEYS[1], #KEYS[2] + 2)'
-/**
- * Adds the id to the group with the server's time in µs, unless the group contains it. A script that read the last place instead
- * would make Redis keep each group's name, to report its changes to this client.
- */
-const ADD = `
-  local now = redis.call('TIME')
-  redis.call('ZADD', KEYS[2], 'NX', now[1] * 1000000 + now[2], ${ID})`
 /** Writes a permanent value and adds its id to the group, or writes an expiring value and removes its id from the group. */
 const WRITE = `
-  if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); ${ADD}
+  if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); redis.call('ZADD', KEYS[2], ARGV[3], ${ID})
   else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]); redis.call('ZREM', KEYS[2], ${ID}) end`
 const REMOVE = `redis.call('ZREM', KEYS[2], ${ID}); return redis.call('DEL', KEYS[1])`
 
 export const scripts = {
+  // ARGV: value; ttl or ''; place.
   write: script(`${WRITE} return 1`),
   remove: script(REMOVE),
-  // ARGV: next; ttl, '' or 'kept'; expected. '' means absent, because a value is never empty.
+  // ARGV: next; ttl, '' or 'kept'; place; expected. '' means absent, because a value is never empty.
   swap: script(`
-    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
+    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[4] then return 0 end
     if ARGV[1] == '' then ${REMOVE.replace('return ', '')}
     elseif ARGV[2] == 'kept' then redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
     else ${WRITE} end

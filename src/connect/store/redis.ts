@@ -10,6 +10,7 @@ import {
   type KeyValueStore,
   newsOnly,
   type OnRefusal,
+  PERMANENT,
 } from './store.ts'
 
 export interface RedisOptions {
@@ -52,7 +53,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     const name = keyName(key)
     return change(name, (commands) => command(commands, [name, groupName(key.kind, key.owner)]))
   }
-  const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
+  const ttl = (ms: number) => String(Math.max(1, Math.ceil(ms)))
 
   return {
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
@@ -60,16 +61,21 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     get: (key) => run(({ commands }) => commands.get(keyName(key))),
     getCached: (key) => run(({ cached }) => cached.get(keyName(key))),
     async set(key, value, ttlMs) {
-      await write(key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
+      const expiry = ttlMs === undefined ? '' : ttl(ttlMs)
+      await write(key, (commands, names) => commands.write(...names, value, expiry, '0'))
     },
-    compareAndSet(key, expected, next, ttlMs) {
-      const expiry = ttlMs !== 'kept' ? ttl(ttlMs) : expected === null ? '' : ttlMs
-      return write(key, (commands, names) => commands.swap(...names, next ?? '', expiry, expected ?? ''))
+    compareAndSet(key, expected, next, life = PERMANENT) {
+      const kept = expected === null ? '' : 'kept'
+      const expiry = typeof life === 'number' ? ttl(life) : life === 'kept' ? kept : ''
+      const place = typeof life === 'object' ? String(life.place) : '0'
+      return write(key, (commands, names) =>
+        commands.swap(...names, next ?? '', expiry, place, expected ?? ''),
+      )
     },
     delete: (key) => write(key, (commands, names) => commands.remove(...names)),
 
     list: (kind, owner) => entriesOf(run, kind, owner, { skip: 0 }),
-    async latest(kind, owner, page) {
+    async page(kind, owner, page) {
       const total = await run(({ commands }) => commands.zCard(groupName(kind, owner)))
       return { entries: page.top > 0 ? await entriesOf(run, kind, owner, page) : [], total }
     },
@@ -177,7 +183,7 @@ async function writeTo({ host, port, commands }: Server): Promise<void> {
 /** How many values one command reads, so that Redis and this process can handle other requests in between. */
 const AT_ONCE = 250
 
-/** The permanent values of one kind and owner, the latest first. */
+/** The permanent values of one kind and owner, those with the highest place first. */
 async function entriesOf(
   run: RedisConnection['run'],
   kind: string,

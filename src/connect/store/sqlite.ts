@@ -5,13 +5,15 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import {
   appOwner,
   checkKey,
+  type EntriesPage,
   type Entry,
   type Group,
   type Key,
   type KeyValueStore,
-  type LatestEntries,
+  type Life,
   newsOnly,
   type OnRefusal,
+  PERMANENT,
   StoreUnavailableError,
 } from './store.ts'
 
@@ -22,17 +24,13 @@ const SCHEMA = `
     kind TEXT NOT NULL, owner TEXT NOT NULL, id TEXT NOT NULL,
     value TEXT NOT NULL,
     expires_at INTEGER,
-    -- The order in which an owner's permanent values of a kind were added; NULL for a value that expires.
+    -- The place of a permanent value among the owner's values of its kind. NULL: the value expires.
     place INTEGER,
     PRIMARY KEY (kind, owner, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
   CREATE INDEX IF NOT EXISTS entries_place ON entries (kind, owner, place) WHERE place IS NOT NULL;
 `
-/** The place after an owner's last permanent value, and the place of a value that is written over another one. */
-const NEXT_PLACE = `(SELECT coalesce(max(place), 0) + 1 FROM entries
-  WHERE kind = ?1 AND owner = ?2 AND place IS NOT NULL)`
-const KEPT_PLACE = `iif(?5 IS NULL, coalesce(entries.place, ${NEXT_PLACE}), NULL)`
 /** How often expired rows are deleted, in ms, and how many at a time, to keep it quick. Operations ignore expired rows. */
 const PURGE_MS = 10_000
 const PURGE_ROWS = 1_000
@@ -96,18 +94,18 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
 
     set: (key, value, ttlMs) =>
       attempt(() => {
-        statements.upsert.run(...columns(key), value, expiry(now(), ttlMs))
+        statements.upsert.run(...columns(key), value, ...lifeOf(ttlMs, now()))
       }),
 
-    compareAndSet: (key, expected, next, ttlMs) =>
-      attempt(() => swap(statements, key, expected, next, now(), ttlMs)),
+    compareAndSet: (key, expected, next, life) =>
+      attempt(() => swap(statements, key, expected, next, now(), life)),
 
     delete: (key) => attempt(() => statements.remove.run(...columns(key), now()).changes === 1),
 
     list: (kind, owner) =>
       entriesOf((from) => attempt(() => statements.ofOwner.all(kind, owner, from)), kind, owner),
 
-    latest: (kind, owner, page) => attempt(() => latestOf(statements, kind, owner, page)),
+    page: (kind, owner, page) => attempt(() => pageOf(statements, kind, owner, page)),
 
     groups: (kind, cursor) =>
       attempt(() => {
@@ -157,14 +155,14 @@ async function entriesOf(
   }
 }
 
-/** See `KeyValueStore.latest`. */
-function latestOf(
-  { latest, count }: ReturnType<typeof prepareStatements>,
+/** See `KeyValueStore.page`. */
+function pageOf(
+  { page, count }: ReturnType<typeof prepareStatements>,
   kind: string,
   owner: string,
   { skip, top }: { skip: number; top: number },
-): LatestEntries {
-  const rows = latest.all(kind, owner, top, skip)
+): EntriesPage {
+  const rows = page.all(kind, owner, top, skip)
   const entries = rows.map(({ id, value }) => entry(kind, owner, id, value))
   return { entries, total: Number(count.get(kind, owner)?.total) }
 }
@@ -199,8 +197,11 @@ function columns(key: Key) {
   checkKey(key)
   return [key.kind, key.owner, key.id] as const
 }
-const expiry = (now: number, ttlMs: number | 'kept' | undefined) =>
-  typeof ttlMs === 'number' ? now + ttlMs : null
+/** The columns `expires_at` and `place`. */
+const lifeOf = (life: Life = PERMANENT, now: number) =>
+  typeof life === 'number'
+    ? ([now + life, null] as const)
+    : ([null, life === 'kept' ? 0 : life.place] as const)
 
 /** `KeyValueStore.compareAndSet`, as one statement. */
 function swap(
@@ -209,34 +210,35 @@ function swap(
   expected: string | null,
   next: string | null,
   now: number,
-  ttlMs: number | 'kept' | undefined,
+  life: Life | undefined,
 ): boolean {
-  const [place, expiresAt] = [columns(key), expiry(now, ttlMs)] as const
-  if (expected === null && next === null) return select.get(...place, now) === undefined
-  if (expected === null) return insert.run(...place, next, expiresAt, now).changes === 1
-  if (next === null) return removeIf.run(...place, now, expected).changes === 1
-  if (ttlMs === 'kept') return replaceValue.run(next, ...place, now, expected).changes === 1
-  return replace.run(...place, next, expiresAt, now, expected).changes === 1
+  const of = columns(key)
+  if (expected === null && next === null) return select.get(...of, now) === undefined
+  if (expected === null) return insert.run(...of, next, ...lifeOf(life, now), now).changes === 1
+  if (next === null) return removeIf.run(...of, now, expected).changes === 1
+  if (life === 'kept') return replaceValue.run(next, ...of, now, expected).changes === 1
+  return replace.run(next, ...lifeOf(life, now), ...of, now, expected).changes === 1
 }
 
 /** The statements of all operations. `now` and expiry times are in ms since 1970. */
 function prepareStatements(db: DatabaseSync) {
   const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
-  const written = `INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, iif(?5 IS NULL, ${NEXT_PLACE}, NULL))
-    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at, place = ${KEPT_PLACE}`
+  const written = `INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at, place = excluded.place`
   return {
     select: db.prepare(`SELECT value FROM entries WHERE ${alive}`),
     upsert: db.prepare(written),
-    insert: db.prepare(`${written} WHERE entries.expires_at <= ?6`),
-    replace: db.prepare(`UPDATE entries SET value = ?4, expires_at = ?5, place = ${KEPT_PLACE}
-    WHERE kind = ?1 AND owner = ?2 AND id = ?3 AND (expires_at IS NULL OR expires_at > ?6) AND value = ?7`),
+    insert: db.prepare(`${written} WHERE entries.expires_at <= ?`),
+    replace: db.prepare(
+      `UPDATE entries SET value = ?, expires_at = ?, place = ? WHERE ${alive} AND value = ?`,
+    ),
     replaceValue: db.prepare(`UPDATE entries SET value = ? WHERE ${alive} AND value = ?`),
     remove: db.prepare(`DELETE FROM entries WHERE ${alive}`),
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries
     WHERE kind = ? AND owner = ? AND id >= ? AND expires_at IS NULL ORDER BY id LIMIT ${LISTED}`),
-    latest: db.prepare(`SELECT id, value FROM entries
-    WHERE kind = ? AND owner = ? AND place IS NOT NULL ORDER BY place DESC LIMIT ? OFFSET ?`),
+    page: db.prepare(`SELECT id, value FROM entries
+    WHERE kind = ? AND owner = ? AND place IS NOT NULL ORDER BY place DESC, id DESC LIMIT ? OFFSET ?`),
     count: db.prepare(`SELECT count(*) AS total FROM entries
     WHERE kind = ? AND owner = ? AND place IS NOT NULL`),
     groups: db.prepare(`SELECT DISTINCT kind, owner FROM entries WHERE (kind, owner) >= (?, ?) AND kind <= ?

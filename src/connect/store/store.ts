@@ -15,6 +15,15 @@ export interface Key {
   readonly id: string
 }
 
+/**
+ * How long a value lives. A number: it expires after this many ms, and is not listed. `place`: it is permanent, and pages of its
+ * owner's values begin with the highest place. `'kept'`: as long as the old value, at the same place, which saves the server work;
+ * without an old value, it is permanent.
+ */
+export type Life = number | { readonly place: number } | 'kept'
+/** A permanent value whose place doesn't matter. */
+export const PERMANENT: Life = { place: 0 }
+
 /** A value with its key. */
 export interface Entry {
   readonly key: Key
@@ -22,7 +31,7 @@ export interface Entry {
 }
 
 /** A page of an owner's permanent values of one kind. */
-export interface LatestEntries {
+export interface EntriesPage {
   entries: Entry[]
   /** The number of values on all pages. */
   total: number
@@ -54,15 +63,9 @@ export interface KeyValueStore {
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /**
    * Writes `next` only if the value is still exactly `expected`; null means absent in both. Resolves to whether it was written.
-   * Atomic among all processes. With `'kept'`, the new value keeps the expiry of the old value, which saves the server work.
-   * Without an old value, it is permanent.
+   * Atomic among all processes. Without `life`, the value is permanent.
    */
-  compareAndSet(
-    key: Key,
-    expected: string | null,
-    next: string | null,
-    ttlMs?: number | 'kept',
-  ): Promise<boolean>
+  compareAndSet(key: Key, expected: string | null, next: string | null, life?: Life): Promise<boolean>
   /** Deletes the value. Resolves to whether there was one. */
   delete(key: Key): Promise<boolean>
   /**
@@ -71,10 +74,10 @@ export interface KeyValueStore {
    */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
-   * Some of the values that `list` resolves to, and the number of them all. The values that were added last come first. A value
-   * keeps its place when it is changed. It costs as much as its page, even if the owner has thousands of values.
+   * Some of the values that `list` resolves to, those with the highest place first, and the number of them all. It costs as much as
+   * its page, even if the owner has thousands of values.
    */
-  latest(kind: string, owner: string, page: { skip: number; top: number }): Promise<LatestEntries>
+  page(kind: string, owner: string, page: { skip: number; top: number }): Promise<EntriesPage>
   /**
    * A page of the groups of permanent values, of one kind or of all kinds (null). `cursor`: the cursor of the previous page, or null
    * for the first page. A cursor can be used days later, and by another process. A group may be on several pages. A group that

@@ -454,6 +454,40 @@ export function viewOf(
   }
 }
 
+/** Whether only the user can make a connection in this state work again. */
+export function needsUser(view: ConnectionView): boolean {
+  switch (view.state) {
+    case 'revoked':
+    case 'needs_consent':
+      return true
+    case 'degraded':
+      return view.canReconnect
+    case 'active':
+    case 'none':
+      return false
+    default:
+      return view satisfies never
+  }
+}
+
+/** When a connection was last used, or else when it was connected, in ms since 1970. */
+export const lastUse = (of: { usedAt: number | null; connectedAt: number }): number =>
+  of.usedAt ?? of.connectedAt
+
+/** More than each time of a record, in ms. */
+const LATER = 1e14
+
+/**
+ * The place of a record in the list of the user's connections. Those that need the user come first, then those that will, because they
+ * have no refresh token, by their expiry, and then the others, by their last use. So time alone changes no place.
+ */
+export function placeOf(record: ConnectionRecord, requestedScopes: readonly string[], now: number): number {
+  if (record.status === 'none') return 0
+  if (needsUser(viewOf(record, requestedScopes, now))) return 2 * LATER + lastUse(record)
+  const endsAt = record.status === 'active' && !record.renewable ? record.expiresAt : null
+  return endsAt === null ? lastUse(record) : 2 * LATER - endsAt
+}
+
 /** When and why access has ended; null if it has not. After a refusal, a success with the kept tokens restores access. */
 export function endOf(record: ConnectionRecord, now: number): { at: number; reason: EndReason } | null {
   const view = viewOf(record, [], now)

@@ -1,7 +1,7 @@
-/** Pages of a user's connections. Only a search, a filter or a sort by name reads connections of other pages. */
+/** Pages of a user's connections. Only a search, or a sort by name or by use, reads connections of other pages. */
 import { setImmediate } from 'node:timers/promises'
 import type { PageOf } from '../platform/api.ts'
-import type { ConnectionRecord, ConnectionRef } from './connection.ts'
+import { type ConnectionRecord, type ConnectionRef, needsUser } from './connection.ts'
 import type { Connection, UnreadableConnection } from './description.ts'
 
 /** A stored connection. `record`: null if it cannot be read. */
@@ -16,10 +16,8 @@ export interface Listing {
   top: number
   /** A part of the label, of the business name or of the bxcontext. Case doesn't matter. */
   search?: string
-  /** Whether to list only connections that need the user: a new consent, or a permission. */
-  needsUser?: boolean
-  /** By default, the latest connections come first. Then, on each page, connections that need the user come first. */
-  order?: 'name' | undefined
+  /** By default, see `placeOf`. */
+  order?: 'name' | 'used' | undefined
 }
 
 type Described = Connection | UnreadableConnection
@@ -37,45 +35,35 @@ export async function inTurns<T, R>(items: readonly T[], work: (item: T) => R): 
   return results
 }
 
-/** Whether a listing depends on what each connection contains, so that all of them must be read. */
-export const concernsAll = ({ search = '', needsUser = false, order }: Listing): boolean =>
-  search !== '' || needsUser || order !== undefined
+/** Whether a listing concerns the names or the last use of each connection, so that all of them must be read. */
+export const concernsAll = ({ search = '', order }: Listing): boolean => search !== '' || order !== undefined
 
 /** The connections that a listing asks for, in its order. */
-export function select(described: readonly Described[], listing: Listing): Described[] {
-  const wanted = listing.search?.toLowerCase() ?? ''
-  const found = described.filter(
-    (one) =>
-      (!listing.needsUser || needsUser(one)) &&
-      [...namesOf(one), one.bxcontext].some((name) => name.toLowerCase().includes(wanted)),
+export function select(described: readonly Described[], { search = '', order }: Listing): Described[] {
+  const wanted = search.toLowerCase()
+  const found = described.filter((one) =>
+    [...namesOf(one), one.bxcontext].some((name) => name.toLowerCase().includes(wanted)),
   )
-  if (listing.order === undefined) return found
   const { compare } = new Intl.Collator(undefined, { sensitivity: 'base', numeric: true })
   const first = (one: Described) => namesOf(one)[0] ?? one.bxcontext
-  return found.sort((a, b) => compare(first(a), first(b)))
+  if (order === 'name') return found.sort((a, b) => compare(first(a), first(b)))
+  return found.sort((a, b) => lastUsed(b) - lastUsed(a))
 }
 
 /** A page with these connections. `total`: the number of connections on all pages. */
-export function pageOf(items: Described[], total: number, { skip, top, order }: Listing): PageOf<Described> {
-  if (order === undefined) items.sort((a, b) => Number(needsUser(b)) - Number(needsUser(a)))
+export function pageOf(items: Described[], total: number, { skip, top }: Listing): PageOf<Described> {
   const next = skip + top < total ? { skip: skip + top, after: '' } : null
   return { items, total, next, repeated: false }
 }
 
-/** Whether only the user can make the connection work again. */
-function needsUser({ view }: Described): boolean {
-  switch (view.state) {
-    case 'revoked':
-    case 'needs_consent':
-    case 'unreadable':
-      return true
-    case 'degraded':
-      return view.canReconnect
-    case 'active':
-    case 'misconfigured':
-      return false
-  }
-}
+/** Sorts connections that need the user before the others: the requested scopes may have changed since a record got its place. */
+export const needsUserFirst = (found: Described[]): Described[] =>
+  found.sort((a, b) => Number(isUrgent(b)) - Number(isUrgent(a)))
+
+const isUrgent = ({ view }: Described): boolean =>
+  view.state === 'unreadable' || (view.state !== 'misconfigured' && needsUser(view))
+
+const lastUsed = (one: Described): number => ('lastUsedAt' in one && one.lastUsedAt) || one.connectedAt || 0
 
 const namesOf = (one: Described): string[] =>
   'label' in one ? [one.label, one.businessName].filter((name) => name !== null) : []

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
 import type { Tokens } from '../platform/token-answer.ts'
-import { type Entry, type Key, type KeyValueStore, keyText } from '../store/store.ts'
+import { type Entry, type Key, type KeyValueStore, keyText, type Life } from '../store/store.ts'
 import {
   type ActiveRecord,
   type ConnectionRecord,
@@ -58,19 +58,27 @@ export class ConnectionRecords {
   readonly #secrets = new WeakMap<ActiveRecord, Secrets>()
   /** The stored text of each record that was read or written. */
   readonly #texts = new WeakMap<ConnectionRecord, string>()
+  readonly #placeOf: (record: ConnectionRecord) => number
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
-  /** `onWritten` is called once for each change. */
+  /** `placeOf` decides the order of a user's connections. `onWritten` is called once for each change. */
   constructor(
     { name, assumedLifetimeMs }: Platform,
     store: KeyValueStore,
     keys: readonly EncryptionKey[],
-    onWritten: (ref: ConnectionRef, change: Change) => void,
+    {
+      placeOf,
+      onWritten,
+    }: {
+      placeOf: (record: ConnectionRecord) => number
+      onWritten: (ref: ConnectionRef, change: Change) => void
+    },
   ) {
     this.#store = store
     this.#cipher = createRecordCipher(keys)
     this.#kind = connectionKind(name)
     this.#assumedLifetimeMs = assumedLifetimeMs
+    this.#placeOf = placeOf
     this.#onWritten = onWritten
   }
 
@@ -98,9 +106,9 @@ export class ConnectionRecords {
     return inTurns(await this.#store.list(this.#kind, userId), listed)
   }
 
-  /** Some of the stored connections of a user, those that were added last first, and the number of them all. */
-  async latest(userId: string, page: { skip: number; top: number }) {
-    const { entries, total } = await this.#store.latest(this.#kind, userId, page)
+  /** Some of the stored connections of a user, in the order of `placeOf`, and the number of them all. */
+  async page(userId: string, page: { skip: number; top: number }) {
+    const { entries, total } = await this.#store.page(this.#kind, userId, page)
     return { listed: entries.map(listed), total }
   }
 
@@ -232,9 +240,13 @@ export class ConnectionRecords {
   #replace(key: Key, { before, after }: Change): Promise<boolean> {
     const text = recordText(after)
     this.#texts.set(after, text)
-    const permanent = before.status === 'none' ? undefined : 'kept'
-    const ttlMs = after.status === 'none' ? NONE_TTL_MS : permanent
-    return this.#store.compareAndSet(key, this.#texts.get(before) ?? null, text, ttlMs)
+    const life = after.status === 'none' ? NONE_TTL_MS : this.#permanent(before, after)
+    return this.#store.compareAndSet(key, this.#texts.get(before) ?? null, text, life)
+  }
+
+  #permanent(before: ConnectionRecord, after: ConnectionRecord): Life {
+    const place = this.#placeOf(after)
+    return before.status !== 'none' && place === this.#placeOf(before) ? 'kept' : { place }
   }
 
   /** Throws `DecryptionError` if the text is not a record. */

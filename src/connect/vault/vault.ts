@@ -26,7 +26,7 @@ import type { ActiveRecord, ConnectionRecord, ConnectionRef, FailureCause } from
 import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
 import { DecryptionError, type EncryptionKey, unknownFormat } from './encryption.ts'
-import { concernsAll, inTurns, type Listed, type Listing, pageOf, select } from './listing.ts'
+import { concernsAll, inTurns, type Listed, type Listing, needsUserFirst, pageOf, select } from './listing.ts'
 import { ConnectionRecords, type Secrets, type Transition } from './records.ts'
 
 export interface VaultOptions {
@@ -97,7 +97,12 @@ export class Vault {
     this.#options = { waitMs: 20_000, now: () => Date.now(), ...options, log, client }
     this.credentials = new AppCredentials(store, platform.name, keys, client)
     this.#changes = createChanges(log)
-    this.#records = new ConnectionRecords(platform, store, keys, this.#changes.publish)
+    const placeOf = (record: ConnectionRecord) =>
+      connection.placeOf(record, options.oauth.scopes, this.#options.now())
+    this.#records = new ConnectionRecords(platform, store, keys, {
+      placeOf,
+      onWritten: this.#changes.publish,
+    })
     // A rotating refresh token must not be sent twice, so other processes have to wait until the first request has ended.
     this.#leaseMs = platform.refreshTokens === 'reused' ? LEASE_MS : platform.tokenEndpointMs + LEASE_MS
   }
@@ -194,18 +199,20 @@ export class Vault {
 
   /** Whether the user may connect this business: it is already connected, or the user has fewer than 10,000 connections. */
   async hasRoom({ userId, bxcontext }: ConnectionRef): Promise<boolean> {
-    const { total } = await this.#records.latest(userId, { skip: 0, top: 0 })
+    const { total } = await this.#records.page(userId, { skip: 0, top: 0 })
     return total < MAX_CONNECTIONS || (await this.#records.read({ userId, bxcontext })).status !== 'none'
   }
 
-  /** A page of the user's connections. It reads only that page, unless `listing` searches, filters or sorts by name. */
+  /** A page of the user's connections. It reads only that page, unless `listing` has a search or an order. */
   async page(userId: string, listing: Listing): Promise<PageOf<Connection | UnreadableConnection>> {
+    const { skip, top, order } = listing
     if (concernsAll(listing)) {
-      const found = select(await this.list(userId), listing)
-      return pageOf(found.slice(listing.skip, listing.skip + listing.top), found.length, listing)
+      const selected = select(await this.list(userId), listing)
+      const found = order === undefined ? needsUserFirst(selected) : selected
+      return pageOf(found.slice(skip, skip + top), found.length, listing)
     }
-    const { listed, total } = await this.#records.latest(userId, listing)
-    return pageOf(listed.map(await this.#describer()), total, listing)
+    const { listed, total } = await this.#records.page(userId, listing)
+    return pageOf(needsUserFirst(listed.map(await this.#describer())), total, listing)
   }
 
   /**

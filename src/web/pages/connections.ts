@@ -83,11 +83,10 @@ export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
 
 const CONTROLS = {
-  filter: { label: texts.connections.state, values: { 'needs-you': texts.connections.needsYou } },
-  orders: { name: { label: texts.connections.byName } },
-  unordered: texts.connections.latestFirst,
+  orders: { name: { label: texts.connections.byName }, used: { label: texts.connections.byUse } },
+  unordered: texts.connections.needsYouFirst,
 } satisfies ListControls
-const listSchema = listQuery(CONTROLS).extend({ order: z.enum(['', 'name']).default('') })
+const listSchema = listQuery(CONTROLS).extend({ order: z.enum(['', 'name', 'used']).default('') })
 type Choice = z.output<typeof listSchema>
 const versionSchema = z.object({
   id: z.preprocess((id) => [id].flat(), z.array(platform.bxcontextSchema).max(100)),
@@ -95,8 +94,8 @@ const versionSchema = z.object({
 /** The longest address with which pages ask for their version, in characters. Proxies accept about 8 kB. */
 const MAX_LIVE = 6_000
 
-const load = (vault: Vault, req: Request, { skip, top, search, filter, order }: Choice) =>
-  vault.page(requireUser(req), { skip, top, search, needsUser: filter !== '', order: order || undefined })
+const load = (vault: Vault, req: Request, { skip, top, search, order }: Choice) =>
+  vault.page(requireUser(req), { skip, top, search, order: order || undefined })
 
 const listHandler =
   (options: ConnectionsOptions): RequestHandler =>
@@ -131,7 +130,6 @@ async function listPage(
   const cards = await Promise.all(page.items.map((one) => cardOf(options, requireUser(req), one)))
   const ids = new URLSearchParams(page.items.map(({ bxcontext }): [string, string] => ['id', bxcontext]))
   const live = `/connections/live?${ids}`
-  const isNarrowed = choice.search !== '' || choice.filter !== ''
   const data = {
     cards,
     controls: await res.loadSections('app/connections'),
@@ -140,9 +138,9 @@ async function listPage(
     pager: pager(page, choice),
     choice,
     fields: CONTROLS,
-    hasAny: page.total !== 0 || isNarrowed,
+    hasAny: page.total !== 0 || choice.search !== '',
     /** Users who see all their connections at once need no controls. */
-    hasControls: (page.total ?? 0) > choice.top || choice.skip > 0 || isNarrowed,
+    hasControls: (page.total ?? 0) > choice.top || choice.skip > 0 || choice.search !== '',
     live: ids.size > 0 && live.length <= MAX_LIVE ? live : null,
     query: queryOf(req),
   }

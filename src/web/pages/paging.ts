@@ -10,8 +10,8 @@ const MAX_STARTS = 100
 
 /** The choices in the controls of a list. */
 export interface ListControls {
-  /** The displayed label of a filter, and its values with their labels. */
-  filter?: { label: string; values: Readonly<Record<string, string>> }
+  /** The field of a filter, its displayed label, and its values with their labels. */
+  filter?: { field: string; label: string; values: Readonly<Record<string, string>> }
   /** The orders with their displayed labels, by their name in the address. */
   orders: Readonly<Record<string, { label: string }>>
   /** The label of the default order. */
@@ -22,7 +22,7 @@ export interface ListControls {
 export interface ListFields extends ListControls {
   /** The field that a search looks into. */
   search: string
-  filter: NonNullable<ListControls['filter']> & { field: string }
+  filter: NonNullable<ListControls['filter']>
   /** `orderBy`: OData `$orderby`. */
   orders: Readonly<Record<string, { orderBy: string; label: string }>>
 }

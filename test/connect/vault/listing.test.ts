@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Vault } from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
 import { turns } from '../../support/store-contract.ts'
+import { oauthError } from '../../support/token-endpoint.ts'
 import { consent, newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
@@ -19,30 +20,40 @@ async function use(bxcontext: string): Promise<void> {
 }
 
 describe('a page of connections', () => {
-  test('has the latest connections, first those of them that need the user; a filter leaves only these', async () => {
+  test('begins with the connections that need the user, then those that were used last, on whatever page they are', async () => {
     setup = await vaultSetup()
-    const ends = { refreshToken: undefined, expiresIn: 600 }
-    for (const [id, tokens] of Object.entries({ first: ends, b: {}, ended: ends, z: {}, a: {} })) {
-      await consent(setup.vault, { expiresIn: 36_000, ...tokens }, refOf(id))
+    for (const id of ['ended', 'b', 'missing', 'z', 'a']) {
+      await consent(setup.vault, { expiresIn: 36_000 }, refOf(id))
       setup.later(1)
     }
+    setup.later(120)
+    await use('b')
+    setup.later(120)
+    await use('z')
     await consent(setup.vault, { scopes: ['leads'], expiresIn: 36_000 }, refOf('missing'))
-    setup.later(601)
-    expect(await idsOf(ALL)).toEqual(['missing', 'ended', 'first', 'a', 'z', 'b'])
-    expect(await idsOf({ skip: 0, top: 3 })).toEqual(['missing', 'a', 'z'])
-    expect(await idsOf({ skip: 3, top: 3 })).toEqual(['ended', 'first', 'b'])
-    expect(await idsOf({ ...ALL, needsUser: true })).toEqual(['missing', 'ended', 'first'])
+    setup.endpoint.answers(oauthError('invalid_grant'))
+    await expect(setup.vault.refresh(refOf('ended'))).rejects.toThrow()
+    expect(await idsOf({ skip: 0, top: 2 })).toEqual(['missing', 'ended'])
+    expect(await idsOf({ skip: 2, top: 2 })).toEqual(['z', 'b'])
+    expect(await idsOf({ skip: 4, top: 2 })).toEqual(['a'])
+    expect(await idsOf({ ...ALL, order: 'used' })).toEqual(['missing', 'z', 'b', 'a', 'ended'])
+    await consent(setup.vault, { expiresIn: 36_000 }, refOf('ended'))
+    expect(await idsOf({ skip: 0, top: 2 })).toEqual(['missing', 'ended'])
   })
 
-  test('keeps its order when a connection is used, renewed, labelled or granted again', async () => {
+  test('has connections without a refresh token next, those that expire first at the top', async () => {
     setup = await vaultSetup()
-    for (const id of ['a', 'b', 'c']) await consent(setup.vault, { expiresIn: 600 }, refOf(id))
-    await use('a')
-    setup.later(60)
-    await setup.vault.refresh(refOf('a'))
-    await setup.vault.label(refOf('b'), 'Mine', null)
-    await consent(setup.vault, { expiresIn: 600 }, refOf('a'))
-    expect(await idsOf(ALL)).toEqual(['c', 'b', 'a'])
+    const expires = { late: 6_000, soon: 600 }
+    for (const [id, expiresIn] of Object.entries(expires))
+      await consent(setup.vault, { refreshToken: undefined, expiresIn }, refOf(id))
+    await consent(setup.vault, { scopes: ['leads'], expiresIn: 36_000 }, refOf('missing'))
+    setup.later(1)
+    await consent(setup.vault, { expiresIn: 36_000 }, refOf('working'))
+    for (const seconds of [0, 601]) {
+      setup.later(seconds)
+      expect(await idsOf({ skip: 0, top: 2 })).toEqual(['missing', 'soon'])
+      expect(await idsOf({ skip: 2, top: 2 })).toEqual(['late', 'working'])
+    }
   })
 
   test('costs the store as much for a user with hundreds of connections as for one with three', async () => {
@@ -154,7 +165,7 @@ describe('the version of the connections on a page', () => {
 test('a user with 10,000 connections has no room for another business, but for those that are connected', async () => {
   const { store } = createFaultyStore()
   let total = 10_000
-  setup = await vaultSetup({ store: { ...store, latest: async () => ({ entries: [], total }) } })
+  setup = await vaultSetup({ store: { ...store, page: async () => ({ entries: [], total }) } })
   await consent(setup.vault, {}, refOf('b1'))
   expect(await setup.vault.hasRoom(refOf('b1'))).toBe(true)
   expect(await setup.vault.hasRoom(refOf('another'))).toBe(false)

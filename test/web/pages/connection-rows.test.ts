@@ -63,16 +63,19 @@ test('only permissions that were granted are listed, and of a connection that ha
   expect(permissionsIn(rowOf(text, 'ended'), texts.connection.could)).toHaveLength(SCOPES.length)
 })
 
-test('connections that need the person come first on their page, with a marked edge; the first of them has the only primary action', async () => {
+test('connections that need the person come first, on the first page, with a marked edge; the first of them has the only primary action', async () => {
   const { visitor, connect, connectEnded } = await newcomer()
   await connect('missing', { scopes: [catalogues] })
   await connectEnded('ended')
-  for (let i = 0; i < 23; i++) await connect(`working-${i}`)
+  for (let i = 0; i < 26; i++) await connect(`working-${i}`)
   const { text } = await visitor.get(LIST)
   expect(headingsIn(text).slice(0, 2).sort()).toEqual(['ended', 'missing'])
   for (const name of ['ended', 'missing']) expect(rowOf(text, name)).toMatch(/^[^"]* needs-you"/)
-  expect(rowOf(text, 'working-22')).not.toMatch(/^[^"]* needs-you"/)
+  expect(rowOf(text, 'working-25')).not.toMatch(/^[^"]* needs-you"/)
   expect(primaryIn(text)).toHaveLength(1)
+  const second = await visitor.get(`${LIST}?top=25&skip=25`)
+  expect(headingsIn(second.text).every((name) => name?.startsWith('working'))).toBe(true)
+  expect(primaryIn(second.text)).toEqual([shown(texts.connections.connect)])
 })
 
 test('a connection that the API has rejected comes before those that work', async () => {
