@@ -72,11 +72,15 @@ function purposeOf(group: string): string {
 
 const ofStarter = project.filesBelow('.').filter(isOfStarter)
 
-/** Lists the parts to delete, and asks for confirmation. Throws unless the answer is yes. */
-async function askForDeletion(removed: readonly string[]): Promise<void> {
+/** Lists the parts to delete. */
+function printDeletion(removed: readonly string[]): void {
   print(
     `This deletes ${removed.map((name) => `the feature ${name}, `).join('')}${ofStarter.length} files that test, show or name the starter itself, and the files and packages that nothing uses after that.`,
   )
+}
+
+/** Throws unless the answer is yes. */
+async function askForDeletion(): Promise<void> {
   const answer = await confirm({ message: 'Delete it?' })
   if (answer !== true) throw new Error('Nothing was changed.')
 }
@@ -151,7 +155,8 @@ async function start(flags: { name?: string; features?: string; yes: boolean }):
   const removed = NAMES.filter((feature) => !all.includes(feature))
   const needed = all.filter((feature) => !wanted.includes(feature))
   if (needed.length > 0) print(`Features that others need are kept as well: ${needed.join(', ')}.`)
-  if (asks) await askForDeletion(removed)
+  printDeletion(removed)
+  if (asks) await askForDeletion()
   init(name.trim(), removed)
 }
 

@@ -1,14 +1,17 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
 import { inRedis, inStore, SessionStore } from '../web/sign-in/session-store.ts'
 
-/** Opens the configured store, which also keeps the sessions. */
+/** Opens the configured store, which also keeps the sessions, and creates `DATA_DIR`. Throws an error that names `DATA_DIR`. */
 export async function createStore(
   { redisUrls, dataDir }: { redisUrls: readonly string[]; dataDir: string },
   log: Logger,
 ): Promise<{ store: KeyValueStore; sessionStore: SessionStore }> {
   if (redisUrls.length > 0) {
+    // `openSqlite` does this too.
+    createFolder(dataDir)
     const store = await createRedisStore(redisUrls, log)
     return { store, sessionStore: new SessionStore(inRedis(store, await import('connect-redis')), store) }
   }
@@ -18,6 +21,17 @@ export async function createStore(
     onRefusal: (reason) => logRefusal(log, 'the store', reason),
   })
   return { store, sessionStore: new SessionStore(inStore(store), store) }
+}
+
+/** Features may keep files in `DATA_DIR`, whatever the store is. */
+function createFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new Error(
+      `DATA_DIR: ${dataDir} cannot be created: ${error instanceof Error ? error.message : error}`,
+    )
+  }
 }
 
 function logRefusal(log: Logger, store: string, reason: string | null): void {

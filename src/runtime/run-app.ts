@@ -39,7 +39,8 @@ export async function start(
   const problem = proxyProblem(config)
   if (problem) log.warn(`TRUST_PROXY: ${problem}`)
   for (const part of dependencies.parts) part.start?.()
-  log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
+  const { baseUrl: url, host, port } = config
+  log.info({ url, host, port, store: dependencies.store.description }, 'listening')
   return {
     hasDemoSignIn: isDemo,
     close() {

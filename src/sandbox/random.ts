@@ -1,9 +1,9 @@
-/** Generates sample data that looks random, but is the same at every start. */
+/** Returns a whole number from 0 that is less than `below`. */
 export type Random = (below: number) => number
 
 export const DAY_MS = 86_400_000
-/** The date of the newest sample data. */
-export const NEWEST = Date.UTC(2026, 9, 30, 9)
+/** The time of the newest sample data, in ms since 1970: the beginning of the day on which the sandbox started, in UTC. */
+export const NEWEST = Date.now() - (Date.now() % DAY_MS)
 
 export const pick = <T>(from: T[], random: Random): T => from[random(from.length)] as T
 

@@ -21,14 +21,16 @@ export const PATHS = {
 } as const
 
 /** assumed, except `scope` (given 2.5). */
-export const catalogueSchema = z.looseObject({
+const catalogueFields = {
   id: idSchema,
   name: z.string().nullish(),
   scope: z.string().nullish(),
   itemCount: z.number().nullish(),
   updatedAt: z.string().nullish(),
-})
-export type Catalogue = z.infer<typeof catalogueSchema>
+}
+export type Catalogue = z.infer<z.ZodObject<typeof catalogueFields>>
+/** Keeps unknown fields, but its type has only those above, so that the compiler finds a misspelt field. */
+export const catalogueSchema: z.ZodType<Catalogue> = z.looseObject(catalogueFields)
 
 /** given 2.5: the visibility of a catalogue. */
 export const CATALOGUE_SCOPES = ['Public', 'Managed'] as const

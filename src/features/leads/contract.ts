@@ -17,7 +17,7 @@ export const PATHS = {
 } as const
 
 /** assumed. */
-export const leadSchema = z.looseObject({
+const leadFields = {
   id: idSchema,
   name: z.string().nullish(),
   email: z.string().nullish(),
@@ -27,8 +27,10 @@ export const leadSchema = z.looseObject({
   status: z.string().nullish(),
   notes: z.string().nullish(),
   createdAt: z.string().nullish(),
-})
-export type Lead = z.infer<typeof leadSchema>
+}
+export type Lead = z.infer<z.ZodObject<typeof leadFields>>
+/** Keeps unknown fields, but its type has only those above, so that the compiler finds a misspelt field. */
+export const leadSchema: z.ZodType<Lead> = z.looseObject(leadFields)
 
 const common = { scope: LEADS_SCOPE, schema: leadSchema }
 /** The data that each call of the API client reads or creates. */

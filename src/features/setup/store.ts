@@ -113,7 +113,8 @@ function outageFinding({ description }: KeyValueStore, reason: string, config: S
   // This message comes from the store, and explains what to write in REDIS_URL.
   if (reason.includes('REDIS_URL')) return problem('store.mode', reason)
   if (AUTHENTICATION.test(reason)) {
-    const cure = 'Correct them in REDIS_URL (redis://user:password@host:port)'
+    const cure =
+      'Correct them in REDIS_URL (redis://user:password@host:port), or create the user in Redis again'
     return problem('store.password', `Redis refuses the user or the password. ${cure}`)
   }
   if (/unknown command .?HELLO/i.test(reason))

@@ -23,7 +23,7 @@ const GRADES = wordsOf('standard, premium, trade, heavy duty, low allergen, recy
 const SIZES = wordsOf('90 x 45 mm, 1200 x 600 mm, 2400 mm, 3.6 m, 10 pack, 25 kg, 600 mm')
 const UNITS = ['each', 'm', 'm2', 'pack']
 
-/** Generates the sample catalogues of a business, which are always the same. */
+/** Generates the sample catalogues of a business. Only their dates depend on the day. */
 export function cataloguesOf(bxcontext: string): SandboxCatalogue[] {
   const random = seededRandom(`catalogues ${bxcontext}`)
   return RANGES.flatMap((range) => REGIONS.map((region) => `${range} ${region} 2026`))

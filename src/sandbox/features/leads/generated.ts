@@ -34,7 +34,7 @@ const NOTES = [
   'Comparing three builders and decides at the end of the month.',
 ]
 
-/** Generates the sample leads of a business, which are always the same. */
+/** Generates the sample leads of a business. Only their dates depend on the day. */
 export function leadsOf(bxcontext: string): SandboxLead[] {
   const random = seededRandom(`leads ${bxcontext}`)
   return Array.from({ length: 36 + random(16) }, (_, index) => {
