@@ -54,7 +54,7 @@ function copyEntries(file: string, copy: string): number | bigint {
     // Refuse a view or a virtual table, which could run other SQL. Neither has a root page.
     const tables = db.prepare("SELECT 1 FROM backup.sqlite_schema WHERE name = 'entries' AND rootpage > 0")
     if (!tables.get()) throw new Error('it has no table of entries. Use a file of npm run backup')
-    const columns = 'kind, owner, id, value, expires_at'
+    const columns = 'kind, owner, id, value, expires_at, place'
     return db.prepare(`INSERT INTO main.entries (${columns}) SELECT ${columns} FROM backup.entries`).run()
       .changes
   } finally {

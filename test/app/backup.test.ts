@@ -87,7 +87,7 @@ describe('npm run restore', () => {
     ])
   })
 
-  test('copies the entries only: the key of its table is ours, and a trigger of the backup never runs', async () => {
+  test('copies the entries only, with their order in lists: the key of its table is ours, and a trigger of the backup never runs', async () => {
     const { store, copy } = await backedUp()
     await store.close()
     change(
@@ -102,6 +102,7 @@ describe('npm run restore', () => {
     await restored.set(key, 'second')
     expect(await restored.get(key)).toBe('second')
     expect(await vaultOn(restored).find(REF)).not.toBeNull()
+    expect(await vaultOn(restored).list(REF.userId)).toHaveLength(1)
   })
 
   test('after a process was killed: its log is not replayed over the backup, and the former store has it', async () => {

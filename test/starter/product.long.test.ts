@@ -51,10 +51,13 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('npm run init names the product, keeps only what a product needs and what it uses, and notes which files it began with', async () => {
+test('npm run init names the product, lists the features it deletes, keeps only what a product needs and what it uses, and notes which files it began with', async () => {
   const tree = product.git('rev-parse', 'HEAD^{tree}')
   const { version } = JSON.parse(product.read('package.json'))
-  await product.command('init', '--name', NAME, '--features', 'leads', '--yes')
+  const printed = await product.command('init', '--name', NAME, '--features', 'leads', '--yes')
+  expect(printed).toMatch(
+    /^This deletes .*the feature catalogues, .*the feature metrics, \d+ files that test/m,
+  )
   product.commit('init')
   expect(JSON.parse(product.read('package.json'))).toMatchObject({
     name: 'obrien-sohne-buro',

@@ -157,6 +157,8 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
     await set('requirepass', 'right', '')
     await expectFailure(redis.url, 'store.password')
     await expectFailure(redis.url.replace('//', '//:wrong-one@'), 'store.password')
+    const [missing] = problemsOf(await findings([redis.url.replace('//', '//lost:wrong-one@')]))
+    expect(missing?.text).toContain('create the user in Redis again')
     expect(problemsOf(await findings([redis.url.replace('//', '//:right@')]))).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { SCOPES } from '../../../../src/sandbox/platform.ts'
 import { openClient, startSandbox } from '../../../support/sandbox.ts'
 
-test('the leads API pages and sorts as OData does, and has a few dozen leads for each business, all different', async () => {
+test('the leads API pages and sorts as OData does, and has a few dozen leads for each business, all different, the newest of yesterday or today', async () => {
   const { call, close } = await startSandbox()
   const list = async (query: string, bxcontext = 'harbour-homes') =>
     (await call(bxcontext, `/leads${query}`)).json() as Promise<
@@ -16,6 +16,9 @@ test('the leads API pages and sorts as OData does, and has a few dozen leads for
   expect(names).toEqual(names.toSorted().toReversed())
   const dates = (await list('?$orderby=createdAt')).map(({ createdAt }) => createdAt)
   expect(dates).toEqual(dates.toSorted())
+  const ageMs = Date.now() - Date.parse(dates.at(-1) ?? '')
+  expect(ageMs).toBeGreaterThan(0)
+  expect(ageMs).toBeLessThan(2 * 86_400_000)
   const counted = await call('harbour-homes', '/leads?$top=1&$count=true')
   expect(counted.headers.get('x-odata-total-count')).toBe(String(all.length))
   for (const query of ['?$top=x', '?$skip=-1', '?$orderby=nothing', '?$orderby=name%20up']) {
