@@ -36,7 +36,7 @@ describe('npm run backup', () => {
     expect(refused.output).toContain('exists already')
     const redis = await backup(join(temp.dir, 'x'), { REDIS_URL: 'redis://localhost:6379' })
     expect(redis.code).toBe(1)
-    expect(redis.output).toContain('back up and restore Redis with its own tools')
+    expect(redis.output).toContain('Back up and restore Redis with its own tools')
   })
 })
 
