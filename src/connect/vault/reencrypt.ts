@@ -50,7 +50,7 @@ async function reencryptEntry(store: KeyValueStore, entry: Entry, reseal: Reseal
     for (let stored: string | null = entry.value; stored !== null; stored = await store.get(key)) {
       const next = reseal({ key, value: stored })
       if (next === stored) break
-      if (await store.compareAndSet(key, stored, next)) return 'reencrypted'
+      if (await store.compareAndSet(key, stored, next, 'kept')) return 'reencrypted'
     }
     return 'current'
   } catch (error) {

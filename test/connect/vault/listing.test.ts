@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Vault } from '../../../src/connect/index.ts'
+import { reencrypt, type Vault } from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
 import { turns } from '../../support/store-contract.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
@@ -54,6 +54,18 @@ describe('a page of connections', () => {
       expect(await idsOf({ skip: 0, top: 2 })).toEqual(['missing', 'soon'])
       expect(await idsOf({ skip: 2, top: 2 })).toEqual(['late', 'working'])
     }
+  })
+
+  test('is in the same order after a re-encryption', async () => {
+    const keys = [newKey('old')]
+    setup = await vaultSetup({ keys })
+    for (const id of ['a', 'c', 'b']) {
+      await consent(setup.vault, {}, refOf(id))
+      setup.later(1)
+    }
+    for await (const outcome of reencrypt(setup.store, [newKey('new'), ...keys]))
+      expect(outcome).toBe('reencrypted')
+    expect(await idsOf(ALL)).toEqual(['b', 'c', 'a'])
   })
 
   test('costs the store as much for a user with hundreds of connections as for one with three', async () => {
