@@ -1,10 +1,13 @@
-// Asks the address in the data-live of #live every second whether the page is up to date. If not, fetches the page again,
+// Asks the address in the data-live of #live again and again whether the page is up to date. If not, fetches the page again,
 // replaces #live, and dispatches `live-update` on the document. Without this script, pages that must update use a meta refresh.
 const EVERY_MS = 1_000
+/** While a page stays the same, the pauses grow to this, so that hundreds of open pages cost the app little. */
+const LONGEST_MS = 6_000
 /** The pause after the page could not be fetched: the page may need a call to the platform, which may not answer. */
 const RETRY_MS = 5_000
 /** The version that the page shows; null: not known yet. */
 let shown = null
+let pauseMs = EVERY_MS
 
 /** Resolves to whether the page could be fetched. */
 async function refresh() {
@@ -80,6 +83,7 @@ async function update(url) {
   const response = await get(url)
   if (!response.ok) return
   const { version } = await response.json()
+  pauseMs = version === shown ? Math.min(pauseMs * 1.5, LONGEST_MS) : EVERY_MS
   if (version === shown) return
   if (await refresh()) shown = version
   else await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
@@ -89,9 +93,11 @@ async function follow() {
   const url = document.querySelector('#live[data-live]')?.dataset.live
   // The page does not change any more.
   if (!url) return
+  // A page that the reader comes back to asks within a second.
+  if (document.hidden) pauseMs = EVERY_MS
   // The server may be away for a moment.
-  if (!document.hidden) await update(url).catch(() => {})
-  setTimeout(follow, EVERY_MS)
+  else await update(url).catch(() => {})
+  setTimeout(follow, pauseMs)
 }
 
 if (document.querySelector('#live[data-live]'))

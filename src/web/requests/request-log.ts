@@ -65,7 +65,7 @@ export function requestLog(log: Logger): RequestHandler {
     const started = performance.now()
     const requestId = randomUUID()
     const context = { requestId }
-    // Pages load many assets, and check every second whether they are up to date.
+    // Pages load many assets, and check every few seconds whether they are up to date.
     const isFrequent = /^\/assets\/|\/live$/.test(req.url)
     req.log = log
     req.id = requestId
