@@ -101,7 +101,7 @@ export function removeAll(project: Project, places: readonly string[]): Unused {
   for (const place of places) project.remove(place)
   const manifest = readManifest(project)
   // Remove scripts first, because a file or a package may only be used by a script.
-  const scripts = without(manifest.scripts, isScriptOfGoneFile(project))
+  const scripts = runnable(project, manifest.scripts)
   writeManifest(project, { ...manifest, scripts })
   const unused = findUnused(project)
   const files = unused.files.filter((file) => !before.files.includes(file))
@@ -120,10 +120,11 @@ export function removeAll(project: Project, places: readonly string[]): Unused {
 const without = (map: Record<string, string>, isGone: (key: string, value: string) => boolean) =>
   Object.fromEntries(Object.entries(map).filter(([key, value]) => !isGone(key, value)))
 
-/** Whether an npm script runs a missing file: a program, or a feature's command. */
-const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
-  const [, program, feature, command] = /^node src\/run\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
-  if (program === undefined) return false
-  if (program !== 'src/cli/feature.ts' || !command) return !project.exists(program)
-  return !project.filesBelow('src/features').some((path) => path.endsWith(`/${feature}/cli-${command}.ts`))
-}
+/** These npm scripts, except those that run a missing file: a program, or a feature's command. */
+export const runnable = (project: Project, scripts: Record<string, string>): Record<string, string> =>
+  without(scripts, (_name, script) => {
+    const [, program, feature, command] = /^node src\/run\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
+    if (program === undefined) return false
+    if (program !== 'src/cli/feature.ts' || !command) return !project.exists(program)
+    return !project.filesBelow('src/features').some((path) => path.endsWith(`/${feature}/cli-${command}.ts`))
+  })

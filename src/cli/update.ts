@@ -11,7 +11,6 @@ import { mergeKeys } from './update-manifest.ts'
 const product = openProject(process.cwd())
 const repository = openRepository(product.root)
 const { git, tryGit, filesOf } = repository
-const namesIn = (commit: string) => featureFolders(filesOf(commit)).map(nameOf)
 const manifestOf = (commit: string): Manifest => JSON.parse(git('show', `${commit}:package.json`))
 
 /** Files that belong to the product since `init`, and files that commands rewrite. */
@@ -50,26 +49,34 @@ function merge(base: string, theirs: string): string[] {
   if (tryGit('merge-base', 'HEAD', base) === null) git('merge', '--quiet', ...history, base)
   const unmerged = repository.merge(theirs)
   git('checkout', 'HEAD', '--', ...ours.filter((file) => OWN.test(file)))
-  const deleted = unmerged.filter((file) => !ours.includes(file))
+  // "DU" is git's state of a file that the product deleted, even if the starter renamed it.
+  const states = repository.list('status', '--porcelain', '--no-renames', '-z')
+  const deleted = unmerged.filter((file) => states.includes(`DU ${file}`))
   if (deleted.length > 0) git('rm', '--quiet', '--', ...deleted)
-  return unmerged.filter((file) => ours.includes(file) && !OWN.test(file))
+  return unmerged.filter((file) => !deleted.includes(file) && !OWN.test(file))
 }
 
 /**
- * Leaves out new files of unwanted features, in folders that the product has deleted, or with imports that the product lacks. Adds
- * the wanted features with the files that they import.
+ * Leaves out the files of unwanted features, and new files in folders that the product has deleted, or with imports that the product
+ * lacks. Adds the wanted features with the files that they import. Returns the unwanted features.
  */
-function select(base: string, theirs: string, wanted: readonly string[]): void {
+function select(base: string, theirs: string, wanted: readonly string[]): string[] {
   const [all, ours] = [filesOf(theirs), removal.foldersOf(filesOf('HEAD'))]
   const folders = featureFolders(all)
-  const added = repository.list('diff', '--cached', '--name-only', '--diff-filter=A', '-M', '-z', 'HEAD')
-  const isKept = (file: string) => product.exists(file) && !added.includes(file)
-  const absent = folders.filter((folder) => !isKept(`src/features/${folder}/index.ts`)).map(nameOf)
-  const unwanted = absent.filter((name) => !wanted.includes(name))
+  const newIn = (...what: string[]) =>
+    repository.list('diff', '--cached', '--name-only', '--diff-filter=A', '-z', ...what)
+  const [newNames, added] = [newIn('--no-renames'), newIn('-M')]
+  // A feature with a file that one of the product's features has, perhaps under another name, is one that the product has.
+  const [merged, news] = [product.filesBelow('src/features'), newIn('-M', '--', 'src/features')]
+  const had = removal.foldersOf(merged.filter((file) => !news.includes(file)))
+  const present = featureFolders(merged).filter((folder) => had.includes(`src/features/${folder}`))
+  const chosen = [...present.map(nameOf), ...wanted]
+  const unwanted = folders.map(nameOf).filter((name) => !chosen.includes(name))
   const others = removal.placesOfAll(folders, unwanted)
   const isLeftOut = (file: string) => removal.isOfStarter(file) || removal.isBelow(file, others)
   const deleted = removal.foldersOf(filesOf(base)).filter((folder) => !ours.includes(folder))
-  for (const file of added) if (isLeftOut(file) || removal.isBelow(file, deleted)) product.remove(file)
+  const isInDeleted = (file: string) => added.includes(file) && removal.isBelow(file, deleted)
+  for (const file of newNames) if (isLeftOut(file) || isInDeleted(file)) product.remove(file)
   const isNew = (file: string) => all.includes(file) && !product.exists(file) && !isLeftOut(file)
   const places = removal.placesWithGroups(folders, wanted)
   for (let files = all.filter((file) => isNew(file) && removal.isBelow(file, places)); files.length > 0; ) {
@@ -78,6 +85,7 @@ function select(base: string, theirs: string, wanted: readonly string[]): void {
   }
   for (let broken = added; broken.length > 0; broken.forEach(product.remove))
     broken = added.filter((file) => removal.missingImports(product, file).length > 0)
+  return unwanted
 }
 
 /** Writes the merged package.json, with each package that the merged code imports. `source`: the source of the next update. */
@@ -94,6 +102,7 @@ function writeMerged(base: string, theirs: Manifest, source: string, wanted: rea
         merged[list][name] = version
   for (const [name, script] of Object.entries(theirs.scripts))
     if (wanted.some((feature) => script.includes(`feature.ts ${feature} `))) merged.scripts[name] = script
+  merged.scripts = removal.runnable(product, merged.scripts)
   writeManifest(product, { ...merged, starter: { ...ours.starter, version: theirs.version, source } })
 }
 
@@ -108,20 +117,22 @@ function update(source: string | undefined, version: string | undefined, options
   repository.requireCommitted()
   const theirs = repository.fetch(from, version)
   const base = baseOf(theirs, starter.tree, from)
-  const absent = namesIn(theirs).filter((name) => ![...namesIn('HEAD'), ...options.with].includes(name))
-  const unknown = options.with.find((name) => !namesIn(theirs).includes(name))
+  const names = featureFolders(filesOf(theirs)).map(nameOf)
+  const unknown = options.with.find((name) => !names.includes(name))
   if (unknown) throw new Error(`--with ${unknown}: the starter has no such feature. Nothing was changed.`)
   if (base === theirs && options.with.length === 0)
     throw new Error('This clone has everything of that version already. Nothing was changed.')
-  print(...changelogOf(base, theirs, absent))
-  print('', `Features that you leave out: ${absent.join(', ') || 'none'}. To take one: --with NAME.`)
   const branch = `${BRANCH}${[theirs.slice(0, 12), ...options.with].join('-')}`
   git('switch', '--quiet', '--create', branch)
   const conflicts = merge(base, theirs)
-  select(base, theirs, options.with)
+  const absent = select(base, theirs, options.with)
   writeMerged(base, manifestOf(theirs), withoutCredentials(from), options.with)
-  install(product)
-  regenerate(product)
+  print(...changelogOf(base, theirs, absent))
+  print('', `Features that you leave out: ${absent.join(', ') || 'none'}. To take one: --with NAME.`)
+  if (conflicts.length === 0) {
+    install(product)
+    regenerate(product)
+  }
   git('add', '--all', '--', '.', ...conflicts.map((file) => `:(exclude)${file}`))
   const list = conflicts.join(', ') || 'nothing'
   print('', `The update is staged in the branch ${branch}. In conflict: ${list}.`, next(branch))

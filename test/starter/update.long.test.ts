@@ -36,7 +36,7 @@ const CHANGED = ['docs/sandbox.md', '# The simulated platform', '# The sandbox']
 const DELETED = 'compose.yaml'
 const GONE = 'src/web/gone.ts'
 const REMOVED = ['metrics', 'supplier-check']
-const NEW_FEATURE = 'connection-checks'
+const NEW_FEATURE = 'access-ended-mail'
 /** A feature of the product that the newer version lacks, and its replacement according to the changelog. */
 const [OLD_FEATURE, SUCCESSOR] = ['price-files', 'catalogue-files']
 const OLD_FILE = `src/features/supplier/${OLD_FEATURE}/index.ts`
@@ -220,5 +220,37 @@ describe('a product from a ZIP of an older version', () => {
     execFileSync('sh', ['-c', giveUp], { cwd: product.dir })
     expect(product.git('status', '--porcelain', '--branch')).toBe('## main')
     expect(product.git('branch', '--list', 'starter-*')).toBe('')
+  })
+
+  test('follows what the starter renamed: a file that both have changed is in conflict under its new name, a feature is still there, and what went to a feature or a test that was left out stays away, with its script', async () => {
+    const [, [file, older, , mine]] = EDITED
+    const ofAbsent = `src/features/${NEW_FEATURE}/health.ts`
+    starter.git('switch', '-q', '-c', 'renamed')
+    starter.git('mv', file, 'docs/operation.md')
+    starter.git('mv', SHARED, ofAbsent)
+    starter.git('mv', 'src/features/setup', 'src/features/beginning')
+    writeFileSync(join(starter.dir, 'src/features/beginning/index.ts'), '// Written anew.\n')
+    starter.edit('package.json', 'setup doctor', 'beginning doctor')
+    starter.edit(
+      'package.json',
+      '"scripts": {',
+      '"scripts": {\n    "chart": "node src/run.cjs test/bench/chart.ts",',
+    )
+    writeFileSync(join(starter.dir, 'test/bench/chart.ts'), '')
+    starter.commit('renamed')
+    starter.git('switch', '-q', 'main')
+    product.edit(file, older, mine)
+    product.commit('mine')
+    const output = await update(starter.dir, 'renamed').catch(String)
+    expect(output).toContain('In conflict: docs/operation.md.\n')
+    expect(product.read('docs/operation.md')).toMatch(/<<<<<<< [\s\S]*- Our proxy\.[\s\S]*- A TLS proxy/)
+    expect(output).not.toMatch(/^Features that you leave out: .*beginning/m)
+    expect(product.read('src/features/beginning/index.ts')).toBe('// Written anew.\n')
+    expect([ofAbsent, 'src/features/setup', 'test/bench'].filter(exists)).toEqual([])
+    const { scripts } = JSON.parse(product.read('package.json'))
+    expect(scripts.doctor).toMatch(/ beginning doctor$/)
+    expect(scripts).not.toHaveProperty('chart')
+    // Broken files would only hide the list of conflicts.
+    expect(output).not.toMatch(/ failed: /)
   })
 })
