@@ -66,7 +66,8 @@ export async function createDependencies(
     closingSignal: closing.signal,
     /**
      * For `shutdownDelayMs`, the app continues, but reports that it is not ready. Then stops `server` and background work, and
-     * waits at most `graceMs` for them. Waits for pending token requests, as `Vault.close` does, and closes all connections.
+     * waits at most `graceMs` for them. Waits for pending token requests, as `Vault.close` does, and then another second for
+     * background work. Closes all connections.
      */
     async close({
       shutdownDelayMs = 0,

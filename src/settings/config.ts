@@ -1,6 +1,6 @@
 /**
- * The settings of the core. A feature's settings are in its own `settings.ts`. `npm run docs` writes their descriptions to
- * docs/configuration.md and .env.example.
+ * The settings of the core. A feature's settings are in its own `settings.ts`. `npm run docs` writes the descriptions of all settings
+ * to .env.example and docs/configuration.md, or for a feature of a group to docs/GROUP/configuration.md.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -321,7 +321,7 @@ export const sandboxAddressSettings = (env: Environment) =>
       description: 'The port that the sandbox listens on.',
       sandbox: '4400',
     }),
-    /** Undefined if the app's platform is not the sandbox. If it is unset, the sandbox itself uses `browserUrl`. */
+    /** For the app: set only if its platform is the sandbox. The sandbox itself falls back to `browserUrl`. */
     sandboxUrl: field
       .baseAddress({ hint: '', env, parts: [] })
       .optional()

@@ -16,8 +16,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /**
  * The settings of one part of the core or of one feature. A group is an object schema, which may contain other groups and may end
  * with `transform`. A setting reads the text of its variable and may depend on other variables in `env`, such as `NODE_ENV`. Each
- * setting ends with `.meta`, which has its `variable` and its `description`. `npm run docs` writes these to docs/configuration.md
- * and .env.example.
+ * setting ends with `.meta`, which has its `variable` and its `description`. `npm run docs` writes these to .env.example
+ * and docs/configuration.md, or for a feature of a group to docs/GROUP/configuration.md.
  */
 export type SettingsGroup<T = unknown> = (env: Environment) => z.ZodType<T>
 

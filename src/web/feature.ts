@@ -42,7 +42,7 @@ export type PathOf = string | ((...ids: string[]) => string)
 
 /** The parts of the app that a feature can use. */
 export interface FeatureDeps {
-  /** The settings of the core, with their secrets. */
+  /** All settings of the app, with their secrets. `create` gets the feature's own settings as its second parameter. */
   readonly config: Config
   readonly connect: Connect
   readonly http: HttpPools

@@ -29,8 +29,8 @@ describe.each(STORES)('kill -9 of the app on $name', ({ redis, skip }) => {
   }
 
   /**
-   * Kills the app at a point of connecting one account again while another one is refreshed: `point` runs when both token
-   * requests have arrived, and `release` sends the answers. Resolves to the access tokens before and after.
+   * Reconnects one account and refreshes another. When both token requests have arrived, calls `point`, which kills the app at the
+   * moment to test; `release` sends the answers. Resolves to the access tokens before and after.
    */
   async function killAt(point: (release: () => void) => Promise<void>, extra?: Record<string, string>) {
     const [first, second] = await startConnected(extra)

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { MAX_HEADER_BYTES } from '../../src/runtime/serve.ts'
 
 /**
- * It is below the ports that systems use for outgoing connections, so that no program takes it before the test does. So is the port
- * plus 10,000, through which the nodes of a Redis Cluster communicate.
+ * The range of free ports. Systems use higher ports for outgoing connections, so no program takes a port of this range before the
+ * test does. The same is true of the port plus 10,000, through which the nodes of a Redis Cluster communicate.
  */
 const [FIRST_PORT, LAST_PORT] = [12_000, 22_000]
 

@@ -1,4 +1,7 @@
-/** The words of a page that are neither part of a text nor data. Data are the strings of its JSON, codes, times, and sizes. */
+/**
+ * The words of a page that are neither in a file of texts (`marked-texts.ts` replaces those with marks) nor data. Data are code,
+ * times, and the strings in `data`.
+ */
 export function unmarkedWords(html: string, data: readonly string[]): string[] {
   const attributes = [
     ...html.matchAll(/\s(?:aria-label|title|placeholder|alt|content|data-label)="([^"]*)"/g),

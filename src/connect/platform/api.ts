@@ -28,7 +28,8 @@ export interface Call<T> {
   schema: z.ZodType<T>
   /**
    * For a call with its own error format. Returns the error of an answer, or undefined to handle the answer as usual. It gets every
-   * answer except those that reject the token, and those after which the outcome of a write is unknown (3xx and 5xx). `said`: the readable message of the answer, without secrets (`messageIn`).
+   * answer except those that reject the token, and those after which the outcome of a write is unknown (3xx and 5xx). `said`: the
+   * readable message of the answer, without secrets (`messageIn`).
    */
   parseError?: (answer: HttpResponse, said: string) => AppError | undefined
   /** The timeout of a call that takes longer than usual, in ms. Such a call is not retried. */

@@ -73,7 +73,8 @@ async function ask(client: Client, sentinel: URL, news: News) {
     await client.subscribe(['+try-failover', '+switch-master'], () => news.tell())
   }
   const name = sentinel.pathname.slice(1)
-  // The second command is the first to name a new master. In this order, an address never gets the epoch of a later master.
+  // During a failover, GET-MASTER-ADDR-BY-NAME names the new master before MASTER does. So ask for the epoch first, or the former
+  // master's address could come with the epoch of the new master.
   const [{ 'config-epoch': epoch, flags = '', ...former }, [host, port]] = await Promise.all([
     client.sendCommand<Record<string, string>>(['SENTINEL', 'MASTER', name]),
     client.sendCommand<[string, string]>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]),

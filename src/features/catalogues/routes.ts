@@ -98,5 +98,5 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
   return router
 }
 
-/** The builder's account number in a link from another page, which fills in the form. */
+/** The builder's account number, if a link to this page contains it, so that the form is filled in. */
 const accountOf = (req: Request): string => externalRefSchema.safeParse(req.query.account).data ?? ''

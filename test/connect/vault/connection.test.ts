@@ -56,7 +56,7 @@ function withTokens(record: ConnectionRecord): ActiveRecord {
 const lease = (record: ConnectionRecord, now = NOW, manual = false) =>
   leased(withTokens(record), { now, leaseMs: LEASE_MS, manual })
 
-/** A record after a request that was sent under a lease, whatever pauses there are, and failed. */
+/** A record after a failed request. The request is sent under a lease, even during a pause. */
 function fail(record: ConnectionRecord, cause: FailureCause, now = NOW, retryAfterMs?: number) {
   const sent = lease({ ...withTokens(record), manualFrom: 0 }, now, true)
   return failed(sent, sent, { cause, now, retryAfterMs })

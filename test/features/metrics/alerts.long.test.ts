@@ -144,7 +144,7 @@ scrape_configs:
     await calm()
   })
 
-  // Last, as errors of the outage stay in the window after the store is back.
+  // This is the last alert, because the errors of this outage stay in the window of other alerts after Redis is back.
   test('ConnectStoreDown fires when Redis is gone', async () => {
     await redis.kill()
     await expectAlert('ConnectStoreDown', ['ConnectServerErrors'])
