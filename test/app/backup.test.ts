@@ -102,7 +102,7 @@ describe('npm run restore', () => {
     await restored.set(key, 'second')
     expect(await restored.get(key)).toBe('second')
     expect(await vaultOn(restored).find(REF)).not.toBeNull()
-    expect(await vaultOn(restored).list(REF.userId)).toHaveLength(1)
+    expect((await vaultOn(restored).page(REF.userId, { skip: 0, top: 9 })).items).toHaveLength(1)
   })
 
   test('after a process was killed: its log is not replayed over the backup, and the former store has it', async () => {
