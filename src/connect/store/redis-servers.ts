@@ -97,8 +97,9 @@ async function openServer(url: string, isCached: boolean): Promise<Servers> {
     for (const each of clients) each.destroy()
   }
   const hello = async () => {
-    const [answer] = await Promise.all([client.hello(), caching.hello()])
-    return answer
+    const answers = await Promise.all([client.hello(), caching.hello()])
+    // During a failover, an address may lead to two servers.
+    return answers.find(({ role }) => role !== 'master') ?? answers[0]
   }
   try {
     await withTimeout(Promise.all(clients.map((each) => each.connect())), SILENCE_MS)

@@ -126,9 +126,7 @@ export const keyText = ({ kind, owner, id }: Key): string => JSON.stringify([kin
  * The owner of values that belong to the app and not to a user, such as a lease. No user can have this id, because user ids contain
  * no control characters.
  */
-export const appOwner = (name: string): string => `${APP}${name}`
-export const isAppOwner = (owner: string): boolean => owner.startsWith(APP)
-const APP = '\u0001'
+export const appOwner = (name: string): string => `\u0001${name}`
 
 /** Throws a `TypeError` if a part of the key is not a well-formed string. JavaScript would turn `undefined` into text. */
 export function checkKey({ kind, owner, id }: Key): void {

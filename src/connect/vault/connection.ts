@@ -36,7 +36,7 @@ const common = {
 /** No connection yet: a consent has begun. The record expires after `NONE_TTL_MS`, when it is too late to store that consent. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
-/** The initial values of a connection. The stored text leaves them out. */
+/** The initial values of a connection. The stored text leaves them out, so a change of one needs another `version`. */
 const INITIAL = {
   refreshes: 0,
   fence: 0,
@@ -475,17 +475,17 @@ export const lastUse = (of: { usedAt: number | null; connectedAt: number }): num
   of.usedAt ?? of.connectedAt
 
 /** More than each time of a record, in ms. */
-const LATER = 1e14
+export const LATER = 1e14
 
 /**
  * The place of a record in the list of the user's connections. Those that need the user come first, then those that will, because they
- * have no refresh token, by their expiry, and then the others, by their last use. So time alone changes no place.
+ * have no refresh token, by their expiry, and then the others, by their last use. So time alone changes no order.
  */
 export function placeOf(record: ConnectionRecord, requestedScopes: readonly string[], now: number): number {
   if (record.status === 'none') return 0
   if (needsUser(viewOf(record, requestedScopes, now))) return 2 * LATER + lastUse(record)
   const endsAt = record.status === 'active' && !record.renewable ? record.expiresAt : null
-  return endsAt === null ? lastUse(record) : 2 * LATER - endsAt
+  return endsAt === null ? lastUse(record) : Math.round(2 * LATER - endsAt)
 }
 
 /** When and why access has ended; null if it has not. After a refusal, a success with the kept tokens restores access. */

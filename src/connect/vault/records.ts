@@ -10,6 +10,7 @@ import {
   type ConnectionRef,
   type EndedRecord,
   type GrantedTokens,
+  LATER,
   labelled,
   lifetimeOf,
   type Names,
@@ -244,9 +245,11 @@ export class ConnectionRecords {
     return this.#store.compareAndSet(key, this.#texts.get(before) ?? null, text, life)
   }
 
+  /** The stored place of a record above `LATER` may be older than the scopes that the app requests now, so it is always written. */
   #permanent(before: ConnectionRecord, after: ConnectionRecord): Life {
     const place = this.#placeOf(after)
-    return before.status !== 'none' && place === this.#placeOf(before) ? 'kept' : { place }
+    const isKept = before.status !== 'none' && place === this.#placeOf(before) && place < LATER
+    return isKept ? 'kept' : { place }
   }
 
   /** Throws `DecryptionError` if the text is not a record. */

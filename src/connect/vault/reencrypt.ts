@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { allGroups, type Entry, type Group, isAppOwner, type KeyValueStore, keyText } from '../store/store.ts'
+import { allGroups, type Entry, type Group, type KeyValueStore, keyText } from '../store/store.ts'
 import { parseRecord, recordText, resealed } from './connection.ts'
 import {
   createRecordCipher,
@@ -21,8 +21,8 @@ type Reseal = (entry: Entry) => string
 
 /**
  * Encrypts all secrets of the store with the first key: the connections of every platform, and values that are encrypted as a whole
- * and bound to their `keyText`. After an interruption, the next run only reads finished values. Leaves out values that expire, and
- * values of the app itself (`appOwner`), which contain no secrets. Throws `StoreUnavailableError`.
+ * and bound to their `keyText`. After an interruption, the next run only reads finished values. Leaves out values that expire.
+ * Throws `StoreUnavailableError`.
  */
 export function reencrypt(store: KeyValueStore, keys: readonly EncryptionKey[]): AsyncIterable<Reencryption> {
   const cipher = createRecordCipher(keys)
@@ -36,7 +36,6 @@ export function reencrypt(store: KeyValueStore, keys: readonly EncryptionKey[]):
     return next === record ? value : recordText(next)
   }
   const reencryptGroup = async ({ kind, owner }: Group) => {
-    if (isAppOwner(owner)) return []
     const entries = await store.list(kind, owner)
     const secret = entries.filter(({ value }) => isConnectionKind(kind) || isEncrypted(value))
     return Promise.all(secret.map((entry) => reencryptEntry(store, entry, reseal)))

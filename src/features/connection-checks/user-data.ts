@@ -1,5 +1,5 @@
 import type { UserData } from '../../web/feature-api.ts'
-import { readRound, writeRound } from './round.ts'
+import { NO_COUNTS, readRound, writeRound } from './round.ts'
 
 /** The cursor of a round may contain a user's id. It tells nothing else about the user. */
 export default {
@@ -7,6 +7,7 @@ export default {
   /** If the cursor contains the id, the round starts again with the first user. */
   async deleteUser({ store }, _settings, userId) {
     const round = await readRound(store)
-    if (round?.cursor?.includes(userId)) await writeRound(store, { ...round, cursor: null })
+    if (round?.cursor?.includes(userId))
+      await writeRound(store, { ...round, cursor: null, counts: NO_COUNTS })
   },
 } satisfies UserData

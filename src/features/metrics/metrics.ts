@@ -107,13 +107,16 @@ function measurePlatform(
 async function readGauges({ store, connect }: FeatureDeps): Promise<Reading[]> {
   const valuesOf = (value: boolean | undefined) =>
     value === undefined ? [] : [{ labels: {}, value: Number(value) }]
-  const isUp = await store.ping().then(
-    () => true,
-    () => false,
-  )
+  const [isUp, round, areRefused] = await Promise.all([
+    store.ping().then(
+      () => true,
+      () => false,
+    ),
+    readRound(store).catch(() => null),
+    connect.vault.credentials.areRefused().catch(() => undefined),
+  ])
   // The connections that the last complete round found. Before the first round, they are not known.
-  const counts = (await readRound(store).catch(() => null))?.last
-  const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
+  const counts = round?.last
   return [
     { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },
     {

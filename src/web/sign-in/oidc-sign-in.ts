@@ -67,7 +67,10 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
     .get(CALLBACK, async (req, res) => {
       const pending = started.find(req)
       // Another tab has signed in already.
-      if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
+      if (currentUser(req)) {
+        if (pending) started.remove(res, pending)
+        return res.redirect(303, pending?.returnTo ?? '/')
+      }
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
       // If two callbacks arrive at once, only one sends the code. A later callback no longer has the cookie with the state.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)

@@ -53,7 +53,7 @@ export async function createSignIn(options: SignInOptions, own: OwnSignIn | null
     isDemo: !own && !options.oidc,
     useEmails() {
       areEmailsUsed = true
-      return parts.emailOf
+      return (userId) => parts.emailOf(userId)
     },
   }
 }
