@@ -41,7 +41,7 @@ test.skipIf(!REDIS)(`a backup of Redis is restored as docs/operations.md says${w
     .poll(() => execFileSync('redis-cli', ['-u', restored.url, 'info', 'persistence']).toString())
     .toContain('aof_rewrite_in_progress:0')
   await restored.kill()
-  // From now on with the appendonly files, as usual.
+  // Later starts read the append-only files, as usual.
   const usual = await startRedis('--dir', folder)
   const again = await ready(await openRedis({ urls: [usual.url] }))
   expect(await vaultOn(again).accessToken(REF)).toBe('access-0')

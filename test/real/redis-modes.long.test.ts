@@ -28,7 +28,7 @@ import {
 const BUSY_MS = 3000
 /** The time after a failover within which everything must work again, in ms. */
 const RECOVERY_MS = 2000
-/** After this time the nodes of the cluster call a silent one failed, in ms. */
+/** After this time, in ms, a cluster considers a silent node failed. */
 const CLUSTER_TIMEOUT_MS = 2000
 
 /** An IPv6 address, if this machine has them. */

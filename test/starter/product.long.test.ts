@@ -33,7 +33,7 @@ test('npm run init does nothing to changes that are not committed', async () => 
 
 // `script` has other arguments elsewhere.
 test.runIf(process.platform === 'linux')(
-  'npm run init on a terminal asks for a group in one line, with its purpose, and keeps none by itself; it lists what it deletes, and asks once; a no changes nothing',
+  'npm run init on a terminal asks for a group in one line, with its purpose, and keeps none by itself; it names the features that it deletes, and asks once; a no changes nothing',
   async () => {
     const init = `stty cols 200 rows 40; '${process.execPath}' src/cli/init.ts --name Other`
     const child = spawn('/usr/bin/script', ['-qec', init, '/dev/null'], { cwd: product.dir, stdio: 'pipe' })

@@ -40,7 +40,7 @@ export interface OtherPlatformOptions {
 }
 
 export interface OtherPlatform {
-  /** The settings that fit. */
+  /** The settings with which an app connects to this platform. */
   env: Record<string, string>
   url: string
   close(): Promise<void>

@@ -69,7 +69,7 @@ export interface KeyValueStore {
   /** Deletes the value. Resolves to whether there was one. */
   delete(key: Key): Promise<boolean>
   /**
-   * The owner's permanent values of one kind (written without `ttlMs`), in no particular order. It lets other requests run in
+   * The owner's permanent values of one kind (those that don't expire), in no particular order. It lets other requests run in
    * between, so a value that is written in the meantime may be missing.
    */
   list(kind: string, owner: string): Promise<Entry[]>

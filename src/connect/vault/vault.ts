@@ -492,7 +492,7 @@ export class Vault {
     return describe(ref, record, this.#records.namesOf(ref, record), app, this.#options.now())
   }
 
-  /** Returns a function that describes a listed record. Only connections are listed. */
+  /** Returns a function that describes a listed record. Every listed record is a connection. */
   async #describer(): Promise<(listed: Listed) => Connection | UnreadableConnection> {
     const isAppRefused = await this.credentials.areRefused()
     return ({ ref, record }) => {

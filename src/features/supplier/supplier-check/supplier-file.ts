@@ -43,7 +43,7 @@ const supplierSchema = z.strictObject({
     .prefault({}),
 })
 
-/** A supplier, with the facts that the person who checks it knows. */
+/** The facts about a supplier that the check needs, as the user writes them into a file. */
 export type SupplierFile = z.infer<typeof supplierSchema>
 
 /** Reads a JSON file about a supplier. Throws an error that lists wrong fields without their values: the file contains a secret. */

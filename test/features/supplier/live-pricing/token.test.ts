@@ -102,7 +102,7 @@ describe('POST /connect/token', () => {
       statuses.push(await statusOf(form({ ...FULL, client_secret: `guess-${guess}` }), supplier))
       expect(await statusOf(form(FULL), supplier), `after ${guess + 1} guesses`).toBe(200)
     }
-    // Nor does a correct one in between allow more guesses.
+    // Correct secrets between the guesses don't allow more guesses.
     expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)])
     const again = await ask(form({ ...FULL, client_secret: 'guess' }), supplier)
     expect(again.status).toBe(429)
