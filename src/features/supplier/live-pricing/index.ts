@@ -2,7 +2,10 @@ import type { Feature } from '../../../web/feature-api.ts'
 import { ASSUMPTIONS } from './contract.ts'
 import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
-/** The live pricing API, which a supplier hosts (specification 4.1). With the sandbox and the demo's sign-in, it begins with the sample prices. */
+/**
+ * The live pricing API, which a supplier hosts (specification 4.1). With the sandbox and the demo's sign-in, it begins with the sample
+ * prices.
+ */
 export default {
   title: 'The platform asks a supplier, this app, for stores and prices',
   order: 60,
