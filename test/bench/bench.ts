@@ -149,7 +149,7 @@ async function startBench(): Promise<void> {
     const program = start()
     await answering(`http://localhost:${env.PORT}/health/live`, program)
     const took = performance.now() - started
-    await program.kill()
+    await program.kill('SIGTERM')
     return took
   }
   const rounds: Measured[] = []

@@ -44,7 +44,7 @@ export async function benchManyConnections(add: Add, redisUrl: string | null): P
   const polls = await compare(POLLS, { call: many.poll, pid }, { call: few.poll, pid })
   add(`poll of a page of 5,000 connections, ${on}, 20 callers`, 'of 25', polls, '>= 0.9')
   const pages = await compare(4, { call: many.page, pid }, { call: few.page, pid })
-  add(`page of 5,000 connections, ${on}, 4 callers`, 'of 25', pages, '>= 0.25')
+  add(`page of 5,000 connections, ${on}, 4 callers`, 'of 25', pages, '>= 0.67')
   await app.close()
 }
 
