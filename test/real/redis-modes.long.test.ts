@@ -230,7 +230,7 @@ test.skipIf(!REDIS).each([
   `if a master of a Redis Cluster $what, its values are available within seconds after the failover, those of the others all the time, and nothing breaks when it is back${withRedis}`,
   async ({ isOnlyAddress, fail, recover }) => {
     const key = keyOf('user')
-    // On a busy machine, a master may just be failing over.
+    // On a busy machine, an unrelated failover may still be under way.
     const failed = await vi.waitFor(() => replicated.masterOf(keyName(key)), { interval: 100 })
     const { store, close } = await opened(isOnlyAddress ? [urlOf(failed)] : replicated.urls)
     onTestFinished(close)

@@ -1,6 +1,9 @@
 import { AppError } from '../app-error.ts'
 
-/** A connect flow that failed. Each code has its own page, which offers a way to start again. */
+/**
+ * A connect flow that failed. Each code has its own text on the error page. There, signed-in users can start again, unless the
+ * status is 500, because then only a change of the settings helps.
+ */
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number

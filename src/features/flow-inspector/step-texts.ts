@@ -18,7 +18,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   to_start_page: {
     about:
-      'The app sends the browser to oauth2.html. The address has only one parameter, so nothing in it ties the answer to this browser. The app remembers that itself.',
+      'The app sends the browser to oauth2.html. The address has only one parameter, so nothing in it ties the answer to this browser. The app itself remembers which browser it sent.',
     say: 'The app sends the user to the platform. From here on, the address bar shows the platform.',
     reference: 'Specification 5.3.2',
   },

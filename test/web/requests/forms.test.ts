@@ -170,7 +170,7 @@ describe('an error page', () => {
     for (const path of ['/probe', '/probe?top=0', '/nowhere'])
       expect((await owner.get(at(path))).text, path).toMatch(/class="crumbs"[\s\S]*Harbour Homes[\s\S]*<h1>/)
     await owner.post(at('/disconnect'))
-    // A forged address names no business.
+    // The address of a business that is no longer connected, and an address that cannot be decoded.
     expect((await owner.get(at('/probe'))).text).not.toContain('class="crumbs"')
     expect((await owner.get(`${app.url}/connections/%ZZ/probe`)).status).toBe(400)
   })

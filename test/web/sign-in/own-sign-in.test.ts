@@ -51,7 +51,7 @@ describe('an app with a sign-in of its own', () => {
   })
 })
 
-// The guide for teams. A test of recipes does the same with OpenID Connect.
+// As in docs/guides.md, "Connections that a team shares". A test of its examples does the same with OpenID Connect.
 test('two people for whom it returns one id have one connection, which stays when the one who made it leaves', async () => {
   const members: Record<string, string> = { ann: 'acme', bob: 'acme', cy: 'other' }
   const app = await startAll({}, {}, undefined, async (options) => ({

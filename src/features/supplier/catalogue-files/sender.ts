@@ -130,8 +130,9 @@ export class Sender {
       .catch((error: unknown) => (signal.aborted ? null : this.#failed(job, error)))
       .finally(() => clearInterval(ticker))
     if (end) return this.#end(job, end)
-    // Another process has the lease, or a batch may have been accepted since the progress was last saved.
+    // Another process may be sending this import now.
     if (lost.aborted) return
+    // A batch may have been accepted since the progress was last saved.
     await save()
     if ((await records.find(catalogueId))?.state === 'stopping') await this.#end(job, STOPPED)
   }

@@ -5,7 +5,7 @@ import { demand, judge, type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
 /** Point Nemo in the South Pacific, far from any store. */
 const REMOTE = { latitude: -48.8767, longitude: -123.3933 }
 
-/** The distance of the search around `--near`, in kilometres. */
+/** The distance of the search around the `near` of the supplier file, in kilometres. */
 const NEAR_KM = 50
 
 const granted = async ({ client }: Supplier) => [await client.granted()]
