@@ -15,7 +15,7 @@ import { freePort } from '../support/ports.ts'
 import { answering, type Program, run, runProgram } from '../support/process.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
-import { signedInCaller, startBenchApp } from './app.ts'
+import { startBenchApp } from './app.ts'
 import { benchManyConnections } from './many-connections.ts'
 import { type Add, compare, type Measured, medianOf, memoryKb } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
@@ -42,7 +42,6 @@ const add: Add = (measure, yardstick, { subject, yardstick: bare, ratio, rates }
 const benches = new Map<string, () => Promise<void>>([
   ['vault', () => withRedis(vaultBench)],
   ['api', apiBench],
-  ['app', () => withRedis(appBench)],
   ['connections', connectionsBench],
   ['start', startBench],
   ['memory', () => withRedis(memoryBench)],
@@ -106,26 +105,6 @@ async function apiBench(): Promise<void> {
   const measured = await compare(32, { call: () => api.list(BARE_SOURCE, call, {}) }, { call: bare.list })
   add('`api.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.85')
   await Promise.all([http.close(), bare.close(), server.stop()])
-}
-
-async function appBench(redis: RedisServer): Promise<void> {
-  const platform = await startServer('test/bench/platform-server.ts')
-  const ours = await startBenchApp('test/bench/probe-app.ts', redis.url, { apiUrl: platform.url })
-  const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url }
-  const byHand = await startServer('test/bench/hand-written.ts', settings)
-  const path = `/connections/${REF.bxcontext}/probe`
-  const measured = await compare(
-    32,
-    { call: await signedInCaller(ours.url, path), pid: ours.pid },
-    { call: await signedInCaller(byHand.url, path), pid: byHand.pid },
-  )
-  add(
-    '`GET /connections/:bxcontext/probe`, whole app, Redis, 32 callers',
-    'the same route by hand in Express',
-    measured,
-    '>= 1.0',
-  )
-  await Promise.all([ours.close(), byHand.stop(), platform.stop()])
 }
 
 async function connectionsBench(): Promise<void> {

@@ -36,37 +36,20 @@ const common = {
 /** No connection yet: a consent has begun. The record expires after `NONE_TTL_MS`, when it is too late to store that consent. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
-/** The initial values of a connection. The stored text leaves them out, so a change of one needs another `version`. */
-const INITIAL = {
-  refreshes: 0,
-  fence: 0,
-  leasedUntil: 0,
-  failures: 0,
-  pausedUntil: 0,
-  manualFrom: 0,
-  lastError: null,
-  usedAt: null,
-  rejections: 0,
-  refusal: null,
-  missing: [],
-  accepted: [],
-}
-const INITIAL_TEXTS = new Map(Object.entries(INITIAL).map(([field, value]) => [field, JSON.stringify(value)]))
-
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
   /** How many times this consent was refreshed. With `consent`, it identifies the tokens of one answer. */
-  refreshes: z.int().default(INITIAL.refreshes),
+  refreshes: z.int(),
   /** Counts the leases. The process that took the latest lease may refresh these tokens until `leasedUntil`. */
-  fence: z.int().default(INITIAL.fence),
-  leasedUntil: z.number().default(INITIAL.leasedUntil),
+  fence: z.int(),
+  leasedUntil: z.number(),
   /** How many refreshes have failed in a row, and when the app may automatically send the next request. */
-  failures: z.int().default(INITIAL.failures),
-  pausedUntil: z.number().default(INITIAL.pausedUntil),
+  failures: z.int(),
+  pausedUntil: z.number(),
   /** When a person or a script may ask again: 5 s after a failure, or after a longer pause that the platform asked for. */
-  manualFrom: z.number().default(INITIAL.manualFrom),
-  lastError: lastErrorSchema.nullable().default(INITIAL.lastError),
+  manualFrom: z.number(),
+  lastError: lastErrorSchema.nullable(),
   /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
@@ -80,18 +63,15 @@ const activeSchema = z.object({
   refreshAt: z.number().nullable(),
   expiresAt: z.number().nullable(),
   /** When the API last accepted a call, to the minute. */
-  usedAt: z.number().nullable().default(INITIAL.usedAt),
+  usedAt: z.number().nullable(),
   /** How often the API rejected this access token. With a refresh token, at most 1. */
-  rejections: z.int().default(INITIAL.rejections),
+  rejections: z.int(),
   /** Why and since when access counts as ended. The tokens are kept, because a refresh may still succeed. */
-  refusal: z
-    .object({ at: z.number(), reason: z.enum(['invalid_grant', 'refused']) })
-    .nullable()
-    .default(INITIAL.refusal),
+  refusal: z.object({ at: z.number(), reason: z.enum(['invalid_grant', 'refused']) }).nullable(),
   /** Scopes of calls that the API accepted although the platform's list of granted scopes lacks them. */
-  accepted: z.array(z.string()).default(INITIAL.accepted),
+  accepted: z.array(z.string()),
   /** The calls to which the API answered 403, each with the missing scope, or null if it is not known. */
-  missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })).default(INITIAL.missing),
+  missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
 })
 
 const endedSchema = z.object({
@@ -100,7 +80,7 @@ const endedSchema = z.object({
   names: z.string(),
   scopes: z.array(z.string()).nullable(),
   connectedAt: z.number(),
-  usedAt: z.number().nullable().default(INITIAL.usedAt),
+  usedAt: z.number().nullable(),
   endedAt: z.number(),
   endedReason: endReasonSchema,
 })
@@ -139,13 +119,6 @@ export function parseRecord(text: string | null): ConnectionRecord | null {
   } catch {
     return null
   }
-}
-
-/** The text of a record to store. It leaves out initial values, which are a tenth of a new record. */
-export function recordText(record: ConnectionRecord): string {
-  const fields = Object.entries(record)
-  const changed = fields.filter(([field, value]) => JSON.stringify(value) !== INITIAL_TEXTS.get(field))
-  return JSON.stringify(Object.fromEntries(changed))
 }
 
 /** The values that a token response changes: the tokens, encrypted by the caller, and facts about them. */
@@ -189,7 +162,7 @@ export function granted(
   connectedAt: number,
 ): ConnectionRecord {
   if (consent <= record.consent || consent > record.begun) return record
-  return { ...withoutConnection(record), ...INITIAL, ...tokens, status: 'active', consent, connectedAt }
+  return { ...withoutConnection(record), ...UNTOUCHED, ...tokens, status: 'active', consent, connectedAt }
 }
 
 /** The values that remain when the connection is replaced or ends. */
@@ -199,6 +172,22 @@ const withoutConnection = ({ version, rev, begun, consent }: ConnectionRecord) =
   begun,
   consent,
 })
+
+/** The initial values of a connection. */
+const UNTOUCHED = {
+  refreshes: 0,
+  fence: 0,
+  leasedUntil: 0,
+  failures: 0,
+  pausedUntil: 0,
+  manualFrom: 0,
+  lastError: null,
+  usedAt: null,
+  rejections: 0,
+  refusal: null,
+  missing: [],
+  accepted: [],
+} satisfies Partial<ActiveRecord>
 
 /** The tokens that a request refreshes, and the lease under which it was sent. */
 export type Sent = Pick<ActiveRecord, 'consent' | 'refreshes' | 'fence'>
@@ -525,7 +514,7 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
   if (after.status === 'active' && after.consent !== before.consent)
     return [{ type: 'connected', scopes: after.scopes }]
   const events: ConnectionEvent[] = []
-  const tokens = before.status === 'active' ? before : INITIAL
+  const tokens = before.status === 'active' ? before : UNTOUCHED
   if (after.status === 'active' && after.failures > tokens.failures && after.lastError !== null)
     events.push({ type: 'refreshFailed', lastError: after.lastError })
   const isRefreshed = after.status === 'active' && after.refreshes > tokens.refreshes

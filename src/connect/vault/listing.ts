@@ -47,7 +47,8 @@ export function select(described: readonly Described[], { search = '', order }: 
   const { compare } = new Intl.Collator(undefined, { sensitivity: 'base', numeric: true })
   const first = (one: Described) => namesOf(one)[0] ?? one.bxcontext
   if (order === 'name') return found.sort((a, b) => compare(first(a), first(b)))
-  return found.sort((a, b) => lastUsed(b) - lastUsed(a))
+  found.sort((a, b) => lastUsed(b) - lastUsed(a))
+  return order === 'used' ? found : needsUserFirst(found)
 }
 
 /** A page with these connections. `total`: the number of connections on all pages. */

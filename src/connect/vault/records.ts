@@ -18,7 +18,6 @@ import {
   NONE_TTL_MS,
   namesSchema,
   parseRecord,
-  recordText,
 } from './connection.ts'
 import {
   createRecordCipher,
@@ -239,7 +238,7 @@ export class ConnectionRecords {
 
   /** Replaces the record `before` with `after`. Resolves to false if `before` is not the stored record. */
   #replace(key: Key, { before, after }: Change): Promise<boolean> {
-    const text = recordText(after)
+    const text = JSON.stringify(after)
     this.#texts.set(after, text)
     const life = after.status === 'none' ? NONE_TTL_MS : this.#permanent(before, after)
     return this.#store.compareAndSet(key, this.#texts.get(before) ?? null, text, life)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { allGroups, type Entry, type Group, type KeyValueStore, keyText } from '../store/store.ts'
-import { parseRecord, recordText, resealed } from './connection.ts'
+import { parseRecord, resealed } from './connection.ts'
 import {
   createRecordCipher,
   DecryptionError,
@@ -33,7 +33,7 @@ export function reencrypt(store: KeyValueStore, keys: readonly EncryptionKey[]):
     if (!isConnectionKind(key.kind)) return sealed(value)
     const record = parseRecord(value) ?? unknownFormat()
     const next = resealed(record, sealed)
-    return next === record ? value : recordText(next)
+    return next === record ? value : JSON.stringify(next)
   }
   const reencryptGroup = async ({ kind, owner }: Group) => {
     const entries = await store.list(kind, owner)

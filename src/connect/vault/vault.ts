@@ -205,10 +205,9 @@ export class Vault {
 
   /** A page of the user's connections. It reads only that page, unless `listing` has a search or an order. */
   async page(userId: string, listing: Listing): Promise<PageOf<Connection | UnreadableConnection>> {
-    const { skip, top, order } = listing
+    const { skip, top } = listing
     if (concernsAll(listing)) {
-      const selected = select(await this.list(userId), listing)
-      const found = order === undefined ? needsUserFirst(selected) : selected
+      const found = select(await this.list(userId), listing)
       return pageOf(found.slice(skip, skip + top), found.length, listing)
     }
     const { listed, total } = await this.#records.page(userId, listing)
