@@ -31,12 +31,6 @@ const WITHOUT_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionErr
 /** A placeholder for the tokens of a login, which is never sent to the platform: refreshing it logs in. */
 const NOT_LOGGED_IN = 'not logged in'
 
-/** The vault of first-party tokens. */
-export const createFirstPartyVault = (
-  options: Pick<VaultOptions, 'store' | 'keys' | 'log' | 'now' | 'client'>,
-  refresh: VaultOptions['oauth']['refresh'],
-): Vault => new Vault({ ...options, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
-
 /**
  * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and refreshed
  * like users' tokens. If there are no valid tokens, a record is stored whose refresh is the login, so callers and processes share a
@@ -51,9 +45,12 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     .digest('hex')
   const ref = { userId, bxcontext: tenantId }
   const client = { clientId: email, clientSecret: JSON.stringify([apiKey, subscriptionKey, tenantId]) }
-  const vault = createFirstPartyVault({ store, keys, log, now, client }, ({ refreshToken }) =>
-    refreshToken === NOT_LOGGED_IN ? logIn(options) : refresh(options, refreshToken),
-  )
+  const oauth: VaultOptions['oauth'] = {
+    refresh: ({ refreshToken }) =>
+      refreshToken === NOT_LOGGED_IN ? logIn(options) : refresh(options, refreshToken),
+    scopes: [],
+  }
+  const vault = new Vault({ store, keys, log, now, client, oauth, platform: FIRST_PARTY })
   const source = vault.tokenSource(ref)
 
   let beginning: Promise<unknown> | undefined

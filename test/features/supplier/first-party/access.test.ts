@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { ConfigurationError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
@@ -117,16 +116,17 @@ describe('several processes with one store', () => {
     const keys = [newKey()]
     const stores = [0, 1].map(() => openSqlite({ file: `${platform.dir}/store` }))
     const [first, second] = stores.map((store) => open({ store, keys }).source)
-    const release = platform.hold('/api/accounts/auth/login')
+    const login = platform.hold('/api/accounts/auth/login')
     const tokens = [first?.accessToken()]
-    await setTimeout(200)
+    await expect.poll(login.arrived).toBe(1)
     // The second process has read the store before the first process wrote.
-    const [, seen] = stores
-    if (seen)
-      for (const name of ['get', 'getCached'] as const) vi.spyOn(seen, name).mockResolvedValueOnce(null)
+    const seen = stores[1] ?? expect.fail()
+    for (const name of ['get', 'getCached'] as const) vi.spyOn(seen, name).mockResolvedValueOnce(null)
+    const written = vi.spyOn(seen, 'compareAndSet')
     tokens.push(second?.accessToken())
-    await setTimeout(200)
-    release()
+    // It has begun, and written its own record.
+    await expect.poll(() => written.mock.calls.length).toBeGreaterThan(1)
+    login.release()
     for (const token of await Promise.all(tokens)) expect(token).toMatch(/^fp_/)
   })
 

@@ -33,8 +33,8 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   statusesOf(endpoint: string): Promise<(number | string)[]>
   /** Sets a fault; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  /** Lets requests to these paths wait. Returns a function that releases them. */
-  hold(path: string): () => void
+  /** Lets requests to these paths wait until they are released. `arrived`: the number of them. */
+  hold(path: string): { arrived(): number; release(): void }
   post(path: string): Promise<void>
   close(): Promise<void>
 }
@@ -94,17 +94,21 @@ async function openSandbox(options: Partial<SandboxOptions>) {
     file: ':memory:',
     ...options,
   })
-  let held = { path: '', until: Promise.resolve() }
+  let held = { path: '', until: Promise.resolve(), arrived: 0 }
   server.server.on('request', async (req, res) => {
-    if (req.url?.includes(held.path)) await held.until
+    if (req.url?.includes(held.path)) {
+      held.arrived++
+      await held.until
+    }
     sandbox.app(req, res)
   })
   return {
     url,
     hold(path: string) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      held = { path, until: promise }
-      return resolve
+      const waiting = { path, until: promise, arrived: 0 }
+      held = waiting
+      return { arrived: () => waiting.arrived, release: resolve }
     },
     close: async () => {
       await server.close()

@@ -37,7 +37,7 @@ describe('an import', () => {
     const paused = freezable(faulty.store)
     const [first, other] = [open(paused.store), open()]
     onTestFinished(paused.thaw)
-    const release = world.platform.hold('/items')
+    const { release } = world.platform.hold('/items')
     await first.start(await first.check(to, fileOf(3_000)))
     const work = first.sender.send(to)
     await vi.waitFor(async () => expect(await other.records.find(to)).toMatchObject({ run: 1 }))
@@ -211,7 +211,7 @@ test('a user who is deleted while a file is sent is named nowhere, and what was 
   process.works()
   await process.start(await process.check(to, 'code,price\nOLD,5\n'))
   await process.over(to)
-  const release = world.platform.hold('/items')
+  const { release } = world.platform.hold('/items')
   const job = await process.start(await process.check(to, fileOf(3_500), ZOE))
   await vi.waitFor(async () => expect(await process.records.find(to)).toMatchObject({ run: 1 }), 60_000)
   await deleteZoe()
