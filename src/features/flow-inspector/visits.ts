@@ -59,19 +59,14 @@ function recordVisit(inspector: Inspector, place: Place): RequestHandler {
     const at = new Date().toISOString()
     const context = requestContext.getStore()
     const note = async () => {
+      const sentAt = new Date().toISOString()
       const failure = failureOf(res)
       const named = failure === undefined ? businessIn(inspector, place, req) : undefined
       const visit = { place, req, res, context, failure, bxcontext: named }
       const target = await targetOf(inspector, visit)
       inspector.recorder.add(user.id, { ...context, ...(named && { bxcontext: named }) }, () => [
         { at, ms: 0, from: 'browser', to: 'app', ...arrival(inspector, visit) },
-        {
-          at: new Date().toISOString(),
-          ms: 0,
-          from: 'app',
-          to: 'browser',
-          ...departure(inspector, visit, target),
-        },
+        { at: sentAt, ms: 0, from: 'app', to: 'browser', ...departure(inspector, visit, target) },
       ])
     }
     // The app works without recorded flows.
