@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { sharedApp } from '../../support/app.ts'
-import { later, logIn, newUser, signedIn, toCallback } from '../../support/flow.ts'
+import { logIn, newUser, signedIn, toCallback } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import { latestFlow } from './support.ts'
 
@@ -37,12 +38,12 @@ test('a consent that is denied is recorded up to the page that says so', async (
 
 test('another business that comes back is recorded with the question of the app, and its answer', async () => {
   await ann.post(`${app.url}/connect`, { form: { bxcontext: 'summit-supplies' } })
-  // Steps are ordered by their time, and a person takes longer than a millisecond for each.
-  later(1)
+  // Steps are ordered by their time in milliseconds, and a person takes longer for each.
+  await pause(5)
   const asked = await ann.get(`${app.url}/connect/context?bxcontext=ridgeline-build`)
   await logIn(app, ann, 'marcus@ridgeline.example')
   const question = new URL(asked.headers.get('location') ?? '', app.url)
-  later(1)
+  await pause(5)
   const consent = await ann.follow(await ann.post(question.href))
   await ann.follow(await ann.post(consent.url, { form: { answer: 'deny' } }))
   expect((await visitsOf('consent_denied')).slice(2, 6)).toEqual([
