@@ -353,12 +353,6 @@ describe('docs/architecture.md', () => {
     const drawn = [...all(diagram, /(\w+) -->/g), ...all(diagram, /--> (\w+)/g)]
     expect([...new Set(drawn)].sort()).toEqual(all(connection, /status: z\.literal\('(\w+)'\)/g))
   })
-
-  test('names exactly the fields of a connection’s record', () => {
-    const named = rows(read('docs/architecture.md'), 'Field').flatMap(([field]) => codeIn(field))
-    const [schemas = ''] = all(connection, /\nconst common = \{\n([\s\S]*?)\nconst recordSchema/g)
-    expect(named.sort()).toEqual(all(schemas, /^ {2}(\w+): /gm))
-  })
 })
 
 /** Features that have a document of their own. */
