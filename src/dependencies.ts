@@ -6,7 +6,6 @@ import { createStore } from './runtime/create-store.ts'
 import type { Listening } from './runtime/serve.ts'
 import type { Config } from './settings/config.ts'
 import type { FeatureDeps, FeatureParts } from './web/feature.ts'
-import { SessionStore } from './web/sign-in/session-store.ts'
 import { createSignIn, OWN_SIGN_IN } from './web/sign-in/sign-in.ts'
 
 /** The app's long-lived objects, created once from the config. */
@@ -29,7 +28,7 @@ export async function createDependencies(
   }),
   ownSignIn = config.environment === 'test' ? null : OWN_SIGN_IN,
 ) {
-  const store = await createStore(config, log)
+  const { store, sessionStore } = await createStore(config, log)
   const { platform: client, tokenEncryptionKeys: encryptionKeys, oidc, baseUrl, dataDir } = config
   const connect = createConnect({ store, keys: encryptionKeys, platform, client, log, http })
   const { scopes: requestedScopes } = connect.oauth
@@ -54,7 +53,7 @@ export async function createDependencies(
     config,
     log,
     store,
-    sessionStore: new SessionStore(store),
+    sessionStore,
     connect,
     http,
     signIn,

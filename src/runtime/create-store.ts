@@ -2,22 +2,25 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
+import { inRedis, inStore, SessionStore } from '../web/sign-in/session-store.ts'
 
-/** Opens the configured store, and creates `DATA_DIR`. Throws an error that names `DATA_DIR`. */
+/** Opens the configured store, which also keeps the sessions, and creates `DATA_DIR`. Throws an error that names `DATA_DIR`. */
 export async function createStore(
   { redisUrls, dataDir }: { redisUrls: readonly string[]; dataDir: string },
   log: Logger,
-): Promise<KeyValueStore> {
+): Promise<{ store: KeyValueStore; sessionStore: SessionStore }> {
   if (redisUrls.length > 0) {
     // `openSqlite` does this too.
     createFolder(dataDir)
-    return createRedisStore(redisUrls, log)
+    const store = await createRedisStore(redisUrls, log)
+    return { store, sessionStore: new SessionStore(inRedis(store, await import('connect-redis')), store) }
   }
-  return openSqlite({
+  const store = openSqlite({
     file: join(dataDir, 'store.sqlite'),
     onGone: (reason) => log.error({ reason }, 'the store is closed'),
     onRefusal: (reason) => logRefusal(log, 'the store', reason),
   })
+  return { store, sessionStore: new SessionStore(inStore(store), store) }
 }
 
 /** Features may keep files in `DATA_DIR`, whatever the store is. */

@@ -16,7 +16,7 @@ afterEach(() => temp.remove())
 
 test('with Redis too, the app creates DATA_DIR for its own user only, so that features can keep files there', async () => {
   const dataDir = join(temp.dir, 'new', 'data')
-  const store = await createStore({ redisUrls, dataDir }, createLog('silent'))
+  const { store } = await createStore({ redisUrls, dataDir }, createLog('silent'))
   await store.close()
   expect(statSync(dataDir).mode & 0o777).toBe(0o700)
 })

@@ -6,7 +6,10 @@ import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. Clients of a single server and of a cluster both provide them. */
-export type Commands = Pick<Client, 'get' | 'mGet' | 'zRange' | 'zCard' | 'write' | 'remove' | 'swap'>
+export type Commands = Pick<
+  Client,
+  'get' | 'set' | 'del' | 'mGet' | 'zRange' | 'zCard' | 'write' | 'remove' | 'swap'
+>
 /** The commands that each server answers for itself. */
 type ServerCommands = Pick<Client, 'set' | 'scan' | 'info' | 'configGet'>
 

@@ -1,4 +1,4 @@
-import { ErrorReply } from 'redis'
+import { ErrorReply, type SetOptions } from 'redis'
 import { type OnState, RedisConnection, reasonOf } from './redis-connection.ts'
 import { groupName, keyName, ownerPattern, parseName } from './redis-keys.ts'
 import type { Commands, Server } from './redis-servers.ts'
@@ -24,7 +24,16 @@ export interface RedisOptions {
   onRefusal?: OnRefusal
 }
 
+/** Commands of Redis, for packages that take a client of node-redis. Throws `StoreUnavailableError`, as the store does. */
+export interface RedisCommands {
+  /** May come from memory: see `KeyValueStore.getCached`. */
+  get(name: string): Promise<string | null>
+  set(name: string, value: string, options?: SetOptions): Promise<string | null>
+  del(names: string[]): Promise<number>
+}
+
 export interface RedisStore extends KeyValueStore {
+  readonly client: RedisCommands
   /** Problems with the settings of Redis, each as a text for the operator. Throws `StoreUnavailableError`. */
   warnings(): Promise<string[]>
 }
@@ -37,11 +46,12 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
   const connection = new RedisConnection(urls, onState)
   const tellRefusal = newsOnly(onRefusal)
   const run: RedisConnection['run'] = (...args) => connection.run(...args)
+  const change = <T>(name: string, command: (commands: Commands) => Promise<T>) =>
+    // The server's report of the change may follow its answer, or fail to arrive, so drop the old value here.
+    run(({ commands, cache }) => command(commands).finally(() => cache?.invalidate(name)), true)
   const write = async <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) => {
     const name = keyName(key)
-    const change = (commands: Commands) => command(commands, [name, groupName(key.kind, key.owner)])
-    // The server's report of the change may follow its answer, or fail to arrive, so drop the old value here.
-    return run(({ commands, cache }) => change(commands).finally(() => cache?.invalidate(name)), true)
+    return change(name, (commands) => command(commands, [name, groupName(key.kind, key.owner)]))
   }
   const ttl = (ms: number) => String(Math.max(1, Math.ceil(ms)))
 
@@ -71,6 +81,15 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     },
     groups: (kind, cursor) => run((servers) => groupsPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
+
+    client: {
+      get: (name) => run(({ cached }) => cached.get(name)),
+      set: (name, value, options) => change(name, (commands) => commands.set(name, value, options)),
+      del: async (names) => {
+        const deleted = names.map((name) => change(name, (commands) => commands.del(name)))
+        return (await Promise.all(deleted)).reduce((sum, one) => sum + one, 0)
+      },
+    },
 
     ping: () => run((servers) => writeToAny(servers.list(), tellRefusal), true),
     warnings: () => run(async (servers) => (await Promise.all(servers.list().map(warningsOf))).flat()),

@@ -1,4 +1,4 @@
-import type { Key, KeyValueStore, Life } from './store.ts'
+import type { Key, KeyValueStore } from './store.ts'
 
 /**
  * Changes a value: reads it, and writes the result of `change`. Starts over if another process has changed it in the meantime.
@@ -12,11 +12,11 @@ export async function update<V extends string | null>(
   store: KeyValueStore,
   key: Key,
   change: (value: string | null) => V,
-  life?: Life,
+  ttlMs?: number,
 ): Promise<V> {
   for (;;) {
     const value = await store.get(key)
     const next = change(value)
-    if (next === value || (await store.compareAndSet(key, value, next, life))) return next
+    if (next === value || (await store.compareAndSet(key, value, next, ttlMs))) return next
   }
 }

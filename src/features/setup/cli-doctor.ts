@@ -43,7 +43,7 @@ async function* findings(): AsyncGenerator<Finding> {
   const problem = proxyProblem(config)
   if (problem) yield warning('trust-proxy', 'TRUST_PROXY', problem)
   const opened = await createStore(config, createLog('silent')).catch(notOpened)
-  const store = 'id' in opened ? undefined : opened
+  const store = 'store' in opened ? opened.store : undefined
   if ('id' in opened) yield opened
   try {
     yield* runDoctor({ config, store })

@@ -54,8 +54,10 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     if (secure) Object.defineProperty(req, 'secure', { value: true })
     req.beginSession = async (data) => {
       await promisify(req.session.regenerate).call(req.session)
+      Object.assign(req.session, data, { endsAt: Date.now() + SESSION_MS })
       // Save before the response, because the next request may arrive immediately, and a failure must not look like success.
-      await store.create(req.sessionID, Object.assign(req.session, data))
+      const save = () => promisify(req.session.save).call(req.session)
+      await store.begin(req.sessionID, data.user.id, save)
     }
     req.endSession = async ({ everywhere }) => {
       const { user } = req.session

@@ -29,7 +29,7 @@ interface Options {
 /** The doctor's findings about a store, which is embedded if there are no Redis addresses. */
 async function findings(redisUrls: string[], { prepare, timeoutMs = 60_000 }: Options = {}) {
   const { dir: dataDir, remove } = tempDir()
-  const store = await createStore({ redisUrls, dataDir }, log)
+  const { store } = await createStore({ redisUrls, dataDir }, log)
   try {
     await prepare?.(store)
     const settings = { redisUrls, dataDir, tokenEncryptionKeys: [key], platform: client }

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout } from 'node:timers/promises'
 import request from 'supertest'
 import { describe, expect, test, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -231,11 +230,8 @@ describe('a session store that fails', () => {
 
   test('slowly does not let the next request come too early', async () => {
     const { sessionStore } = app.services
-    const create = sessionStore.create.bind(sessionStore)
-    vi.spyOn(sessionStore, 'create').mockImplementation(async (...args) => {
-      await setTimeout(200)
-      await create(...args)
-    })
+    const set = sessionStore.set.bind(sessionStore)
+    vi.spyOn(sessionStore, 'set').mockImplementation((...args) => void setTimeout(() => set(...args), 200))
     const visitor = createVisitor()
     await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
     expect((await visitor.get(`${app.url}/connections`)).status).toBe(200)

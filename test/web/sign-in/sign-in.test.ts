@@ -94,20 +94,24 @@ test('a sign-out that the store does not accept is a 503, and the user is signed
 })
 
 test('a store that refuses a new session is asked once, and the sign-in says so', async () => {
-  const create = vi
-    .spyOn(shared.services.sessionStore, 'create')
-    .mockRejectedValue(new StoreUnavailableError('full'))
+  const set = vi.spyOn(shared.services.sessionStore, 'set').mockImplementation((_id, _session, done) => {
+    done?.(new StoreUnavailableError('full'))
+  })
   const answer = await createVisitor().post(`${shared.url}/sign-in`, { form: { name: newUser() } })
-  expect([answer.status, create.mock.calls.length]).toEqual([503, 1])
+  expect([answer.status, set.mock.calls.length]).toEqual([503, 1])
   expect(answer.text).toContain('Service unavailable')
   expect(answer.text).not.toContain('full')
   expect(shared.logLines.join()).toContain('"reason":"full"')
 })
 
 test('an error of the store after the answer is one line of the log', async () => {
-  vi.spyOn(shared.services.sessionStore, 'set').mockImplementation((_id, _session, done) =>
-    done?.(new StoreUnavailableError('full after all')),
-  )
+  const store = shared.services.sessionStore
+  const save = store.set.bind(store)
+  let saved = 0
+  vi.spyOn(store, 'set').mockImplementation((id, session, done) => {
+    if (saved++ === 0) save(id, session, done)
+    else done?.(new StoreUnavailableError('full after all'))
+  })
   const answer = await createVisitor().post(`${shared.url}/sign-in`, { form: { name: newUser() } })
   expect(answer.status).toBe(303)
   const about = () => shared.logLines.filter((line) => line.includes('full after all'))

@@ -36,7 +36,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = fals
   const { apiUrl: baseUrl, proxies, internalUrls, tokenEncryptionKeys: keys } = settings
   const tenantId = (tenant ?? settings.credentials.tenantId) || undefined
   const log = createLog('silent')
-  const store = await createStore(settings, log)
+  const { store } = await createStore(settings, log)
   const http = createHttpPools(platform, { proxies, internalUrls })
   const close = async () => {
     await Promise.all([http.close(), store.close()])
