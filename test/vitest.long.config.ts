@@ -61,7 +61,7 @@ export default defineConfig({
     env: { ...config.test?.env, LONG_TESTS: 'true' },
     // A product has no long tests before it writes some.
     passWithNoTests: true,
-    // Only for what hangs: a slow machine that is busy takes ten minutes for the longest one.
+    // These limits only end tests that hang. On a slow, busy machine, the longest test takes ten minutes.
     testTimeout: 1_800_000,
     hookTimeout: 1_800_000,
   },

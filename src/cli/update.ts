@@ -88,7 +88,7 @@ function select(base: string, theirs: string, wanted: readonly string[]): string
   return unwanted
 }
 
-/** Writes the merged package.json, with each package that the merged code imports. `source`: the source of the next update. */
+/** Writes the merged package.json, with each package that the merged code imports. `source`: where the next update comes from by default. */
 function writeMerged(base: string, theirs: Manifest, source: string, wanted: readonly string[]): void {
   const ours = readManifest(product)
   writeManifest(product, mergeKeys(manifestOf(base), ours, theirs))

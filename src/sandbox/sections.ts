@@ -21,7 +21,7 @@ export function section<Subject>(
   return { place: place.name, view, data: data as Section['data'] }
 }
 
-/** The sections that the parts add at a place, about this subject. */
+/** The sections about a subject that the parts add at a place. */
 export function sectionsOf<Subject>(
   parts: readonly { sections?: Section[] }[],
   place: Place<Subject>,

@@ -52,7 +52,7 @@ const signIns: Record<string, () => Promise<SignIn>> = {
   }),
 }
 
-/** What a user leaves beside a connection: its name, and a flow that has not finished. */
+/** The data of a user other than the connection: its name, and a flow that has not finished. */
 async function leaveTraces(app: Running, visitor: Visitor): Promise<void> {
   await visitor.post(`${app.url}/connections/harbour-homes/label`, { form: { label: MARK } })
   await visitor.post(`${app.url}/connect`)

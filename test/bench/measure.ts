@@ -6,10 +6,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 export interface Measured {
-  /** Medians over the rounds: microseconds of CPU for each call, unless the row says otherwise. */
+  /** Medians over the rounds, in microseconds of CPU for each call, unless the row names another unit. */
   subject: number
   yardstick: number
-  /** How many calls of the subject cost as much as one of the yardstick, unless the row says otherwise. */
+  /** How many calls of the subject cost as much as one of the yardstick, unless the row names another unit. */
   ratio: number
   /** Calls per second. */
   rates?: { subject: number; yardstick: number }

@@ -82,7 +82,7 @@ const connections = await Promise.all(Array.from({ length: CONNECTIONS }, (_, in
 const answers = new Map<number | string, number>()
 /**
  * Connections that the app temporarily reported as revoked, although access never ended. That happens when a process is stopped
- * between the answer of a rotating platform and the write: nobody else can know, until it continues.
+ * between the answer of a rotating platform and the write: no other process can know that until it continues.
  */
 const doubted = new Set<string>()
 /** Connections that do not work after all faults have ended. */

@@ -1,10 +1,10 @@
-/** What the gallery measures of a page in a window. */
+/** The measurements of a page in a window. */
 import type { Page } from 'playwright-core'
 
 export interface Measures {
-  /** How many first headings there are. */
+  /** The number of `h1` headings. */
   headings: number
-  /** Where the first heading begins, without the notice above it, which only one page shows. */
+  /** The top of the heading, less the height of a notice above it, because only one page has a notice. */
   top: number
   /** Where the header, the heading, and the blocks below it begin, each with an example. */
   edges: string[]

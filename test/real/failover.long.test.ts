@@ -40,7 +40,7 @@ describe
       {
         what: 'a master that only clients reach',
         fail: another((servers) => servers.cutOff()),
-        // What it takes until then has no replica: Redis itself loses it.
+        // Writes that it accepts until then have no replica: Redis itself loses them.
         isAlone: true,
       },
     ])(

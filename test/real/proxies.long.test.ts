@@ -131,7 +131,7 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
           : statusOf(`${url}/connections`, { agent, headers }))
         const name = `${isPost ? 'POST' : 'GET'} ${status}`
         if (status !== 200) failed[name] = (failed[name] ?? 0) + 1
-        // As many as a busy site has, and not as many as the machine can send.
+        // So the load is that of a busy site, and not as high as the machine can make it.
         await pause(100)
       }
     }

@@ -56,7 +56,7 @@ function replaceOnce(text: string, replacements: readonly [from: string, to: str
   }, text)
 }
 
-/** The nginx of this machine, with `docs/deploy/nginx.conf`: only addresses and the certificate are replaced. */
+/** The nginx of this machine, with `docs/deploy/nginx.conf`, in which only the addresses and the certificate are replaced. */
 function startNginx({ port, targets }: ProxyOptions) {
   const folder = proxyFolder()
   const site = replaceOnce(NGINX_CONF, [
@@ -89,7 +89,7 @@ ${site}
   return started(child, port, folder.remove)
 }
 
-/** The Caddy of this machine, with `docs/deploy/Caddyfile`: only addresses and the certificate are replaced. */
+/** The Caddy of this machine, with `docs/deploy/Caddyfile`, in which only the addresses and the certificate are replaced. */
 function startCaddy({ port, targets }: ProxyOptions) {
   const folder = proxyFolder()
   const site = replaceOnce(CADDYFILE, [
@@ -119,7 +119,7 @@ function proxyFolder() {
   return { dir, remove, write, certificate: write('cert.pem', cert), key: write('key.pem', key) }
 }
 
-/** Resolves when the proxy answers. Throws with its output when it ends before that. */
+/** Resolves when the proxy answers. Throws an error with its output if it ends before that. */
 async function started(child: ChildProcess, port: number, remove: () => void) {
   // After SIGKILL, nginx's workers would keep running.
   const program = programOf(child, 'SIGTERM')

@@ -139,7 +139,7 @@ interface Failed {
   /** The master that has failed. */
   failed: RedisServer
   store: KeyValueStore
-  /** Of which it had the value. */
+  /** A key whose value that master had. */
   key: Key
   /** Keys of other masters. */
   others: Key[]

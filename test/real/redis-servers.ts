@@ -76,7 +76,7 @@ export async function startCluster({
     urls: nodes.map(({ url }) => (host === '::1' ? url.replace('127.0.0.1', '[::1]') : url)),
     nodes,
     async masterOf(key = '') {
-      // The others answer MOVED, also a replica of the right one; and a master without its majority CLUSTERDOWN.
+      // Other nodes answer MOVED, even a replica of the right master. A master without a majority answers CLUSTERDOWN.
       const answers = await Promise.all(nodes.map((node) => ask(node, 'exists', key)))
       const master = nodes.find((_node, index) => answers[index]?.startsWith(':'))
       if (!master) throw new Error(`no node serves ${key}`)

@@ -36,12 +36,12 @@ export function openClone(from?: string) {
       if (!read(file).includes(text)) throw new Error(`${file} has no ${text}`)
       writeFileSync(join(copy.dir, file), read(file).replace(text, next))
     },
-    /** What `npm run check` does, but for the list of what is unused. Throws with what they say if one of them fails. */
+    /** Does the same as `npm run check`, except for the list of unused files. Throws an error with the output of a tool that fails. */
     async check(): Promise<void> {
       await copy.bin('tsc')
       await copy.bin('biome', 'ci')
     },
-    /** What knip lists as unused. */
+    /** The unused files and packages, according to knip. */
     unused: () => copy.bin('knip', '--cache', '--no-config-hints'),
     /** Retried once: other long tests keep the machine busy. */
     runTests: (...tests: string[]) =>

@@ -11,7 +11,7 @@ import { openClone } from './clones.ts'
 
 const { dir, remove } = tempDir()
 afterAll(remove)
-/** The environment without what vitest adds to it. */
+/** The variables that vitest adds to the environment. */
 const OF_VITEST = /^(VITEST.*|NODE_(ENV|OPTIONS|COMPILE_CACHE)|BASE_URL|FORCE_COLOR)$/
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_VITEST.test(name)))
 
@@ -129,7 +129,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     expect(settings).not.toContain(ofMetrics)
   })
 
-  // What the types are does not depend on line endings: product.long.test.ts checks them.
+  // product.long.test.ts checks the types, which don't depend on line endings.
   test('the linter passes', () => {
     git('add', '--all')
     git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-qm', 'Ours')

@@ -8,7 +8,7 @@ import { files, read } from '../support/documents.ts'
 
 const features = await loadFeatures()
 
-/** What proves or describes the starter with all its features, or is generated from those that there are. */
+/** Files that test or describe the starter with all its features, or are generated from its features. */
 const EXEMPT =
   /^(test\/(starter|real|bench|gallery)\/|docs\/(assumptions|demo|specification)\.md|CHANGELOG\.md|package-lock\.json)/
 const TEXTS = '**/*.{ts,cjs,js,css,eta,md,json,yaml,yml,grit}'

@@ -16,7 +16,7 @@ const importsOf = (file: string) =>
     normalize(join(dirname(file), target)),
   )
 
-/** The folder of the app's feature to which this part of the sandbox belongs. */
+/** The path of a feature's file, or the path that corresponds to a file of its sandbox part. */
 const ofApp = (file: string) => file.replace('src/sandbox/', 'src/')
 
 /** The first of these folders that contains a path. */

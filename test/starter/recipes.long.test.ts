@@ -118,7 +118,7 @@ test('a background job runs in one of two processes, and in the other one when t
   await expect.poll(() => two.logLines.join('')).toMatch(/"total":[1-9]/)
 })
 
-/** Sends a delivery, which is signed unless `isSigned` says otherwise. */
+/** Sends a delivery, which is signed unless `isSigned` is false. */
 async function deliver(text: string, { ageS = 0, key = KEY, isSigned = true } = {}) {
   const id = text
   const body = JSON.stringify({ userId: 'ann', text })

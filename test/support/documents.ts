@@ -7,7 +7,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 export const files = (pattern: string) => globSync(pattern, { cwd: ROOT }).sort()
 
-/** What a pattern finds in a text (its group, if it has one), sorted and without duplicates. */
+/** The matches of a pattern in a text (of its group, if it has one), sorted and without duplicates. */
 export const all = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? match[0]))].sort()
 

@@ -22,7 +22,7 @@ export interface Choices {
   clockSkew?: number
   /** Claims that replace those of the ID token. */
   claims?: Record<string, unknown>
-  /** Parameters of the authorization response, in place of a code. */
+  /** Parameters of the authorization response, instead of a code. */
   response?: Record<string, string>
   /** Whether it answers 503 to everything. */
   isDown?: boolean
@@ -34,7 +34,7 @@ export interface Choices {
   hasLogout?: boolean
   /** The values of `prompt` that it lists. */
   prompts?: readonly string[] | undefined
-  /** How it authenticates its clients: with Basic, it decodes nothing, as some real ones. By default, only in the body. */
+  /** How its clients authenticate, by default only in the body. With Basic, it doesn't decode the credentials, as some real providers. */
   authMethods?: readonly string[]
 }
 

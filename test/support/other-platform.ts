@@ -15,7 +15,7 @@ export interface OtherPlatformOptions {
   authMethod?: 'client_secret_post' | 'client_secret_basic'
   /** Whether the token endpoint looks at the code before it looks at the client. */
   codeFirst?: boolean
-  /** What the token endpoint answers to a code that it did not issue; `invalid_grant` by default. */
+  /** The error of the token endpoint for a code that it did not issue; `invalid_grant` by default. */
   codeError?: string
   /** Whether the token endpoint reports errors in a form of its own. */
   ownErrors?: boolean

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The folder in which programs run. It doesn't contain your own `.env`. */
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
-/** The tests start some hundred programs, so their modules are compiled only once. */
+/** The tests start hundreds of programs, so their modules are compiled only once. */
 const { NODE_COMPILE_CACHE: cache } = process.env
 const COMPILED = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
 

@@ -6,7 +6,7 @@ export interface Subject {
   close(): Promise<unknown>
 }
 
-/** The promises of every store. `skip`: whether the program that it runs on is missing; then `name` says so. */
+/** The promises of every store. `skip`: whether the program of the store is missing, which `name` then mentions. */
 export function describeStoreContract(
   name: string,
   open: () => Promise<Subject>,

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export async function tapProxy(port: number) {
   const sockets: Socket[] = []
   const pairs: { inbound: Socket; outbound: Socket }[] = []
-  /** Decides about the next chunk that a client sends: whether it is delivered. */
+  /** Resolves to whether the next chunk that a client sends is delivered. */
   let onNext: (() => Promise<boolean>) | undefined
 
   const server = createServer((inbound) => {
@@ -24,7 +24,7 @@ export async function tapProxy(port: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    /** Hands the next chunk that a client sends to `decide`. */
+    /** Holds the next chunk that a client sends until `decide` resolves to whether it is delivered. */
     tap(decide: () => Promise<boolean>): void {
       onNext = decide
     },

@@ -1,6 +1,6 @@
 /**
- * The test utilities that the tests of a feature need. `docs/getting-started.md` shows how they use it. They consist of the app with the
- * sandbox, whose answers a test can script, users, a browser, and a clock that moves.
+ * The test utilities that the tests of a feature need. `docs/getting-started.md` shows how they use it. They start the app
+ * and the sandbox, script its answers, and offer users, a browser, and a clock that a test can move.
  */
 import { afterEach, vi } from 'vitest'
 

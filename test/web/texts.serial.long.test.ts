@@ -35,7 +35,7 @@ const card = (path: string) => `${app.url}/connections/harbour-homes${path}`
 describe('every sentence that users read is in a file of texts:', () => {
   test('the start page, an invalid name and the page for who is not signed in', async () => {
     const visitor = createVisitor()
-    // What features add for developers is hidden.
+    // Hides the pages for developers, whose sentences aren't in the files of texts.
     visitor.cookies.set(new URL(app.url).host, new Map([['customer_view', '1']]))
     await expectMarkedPage(visitor, `${app.url}/`, DATA)
     expectMarked(await visitor.post(`${app.url}/sign-in`, { form: { name: '' } }), DATA)

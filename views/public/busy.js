@@ -1,8 +1,9 @@
 // A button that posts is busy at once, and its form is not sent again while it is busy. A link, or a form that only asks, is busy if
 // it takes longer than 100 ms; another link can be used in this time. Without this script, forms and links work as usual.
 const SLOW_MS = 100
+/** How long an element is busy at most, in ms. */
 const PATIENCE_MS = 60_000
-/** A form with a file. */
+/** The same for a form with a file. */
 const UPLOAD_MS = 900_000
 /** The elements that are busy, with the timers that end this state. By then, the browser has given up, or the user has. */
 const busy = new Map()

@@ -7,7 +7,7 @@ export const isSentinelUrl = (url: string): boolean => /^rediss?\+sentinel:/.tes
 /** The options of each connection: to a server, to a master of a cluster, and to a Sentinel. */
 export const socketOptions = {
   connectTimeout: SILENCE_MS,
-  // This limits the requests that a cluster client sends to its nodes, because they have no other limit.
+  // The time limit of the requests that a cluster client sends to its nodes, which have no other limit.
   socketTimeout: 5_000,
   // The code that uses a client replaces a lost connection, because another server may be the master then.
   reconnectStrategy: false as const,

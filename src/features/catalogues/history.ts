@@ -13,7 +13,7 @@ export const doneSchema = z.object({
 })
 type Done = z.infer<typeof doneSchema>
 
-/** These fields for an action that the user of a request performs now. */
+/** The fields of an action that the user of this request performs now. */
 export const doneNow = (req: Request): Done => ({
   by: currentUser(req)?.name ?? '',
   at: new Date().toISOString(),

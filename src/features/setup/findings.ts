@@ -4,7 +4,7 @@ export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', te
 
 /**
  * `settings`: the settings that the finding is about, such as `PLATFORM_CLIENT_ID, BASE_URL`. List the most likely cause first.
- * `value`: the probable correct value of that setting.
+ * `value`: the value that is probably correct.
  */
 const problem =
   (status: 'warning' | 'failure') =>

@@ -25,7 +25,7 @@ export interface SignInOptions {
   store: KeyValueStore
   /** The app's public origin. */
   baseUrl: string
-  /** The folder for files. */
+  /** The folder for files of the sign-in (`DATA_DIR`). */
   dataDir: string
   /** The first key encrypts; all keys decrypt. */
   encryptionKeys: readonly EncryptionKey[]

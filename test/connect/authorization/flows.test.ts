@@ -166,7 +166,7 @@ test('a flow that has ended has no secret', () => {
     expect(JSON.stringify(record)).not.toContain('verifier')
 })
 
-/** What may happen in a browser session, in any number of tabs. */
+/** The events of a browser session, in any number of tabs. */
 type Happening =
   | { press: string | undefined }
   | { arrive: string }

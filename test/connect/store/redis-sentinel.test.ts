@@ -17,7 +17,7 @@ afterEach(async () => {
 const LOGIN_NEEDED = '-NOAUTH Authentication required.\r\n'
 const NOT_ALLOWED = '-NOPERM this user has no permissions\r\n'
 
-/** What a Sentinel answers, in the protocol of Redis (https://redis.io/docs/latest/develop/reference/protocol-spec). */
+/** The answer of a Sentinel, in the protocol of Redis (https://redis.io/docs/latest/develop/reference/protocol-spec). */
 const bulk = (text: string | number) => `$${String(text).length}\r\n${text}\r\n`
 const map = (entries: Record<string, string | number>) =>
   `%${Object.keys(entries).length}\r\n${Object.entries(entries).flat().map(bulk).join('')}`
@@ -159,7 +159,7 @@ test.each([
   expect(hasPassword()).toBe(isSent)
 })
 
-// How it holds in failovers is among the long tests. An operation ends within 2 s: on a busy machine, it may be another one that works.
+// The long tests cover failovers. On a busy machine, an operation may fail after its 2 s, so these tests repeat operations.
 describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
   const key: Key = { kind: 'note', owner: 'ann', id: '' }
   let servers: [RedisServer, RedisServer]

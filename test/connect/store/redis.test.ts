@@ -25,7 +25,7 @@ test('the description of a Redis names its servers, without the password', async
   await store.close()
 })
 
-// What takes seconds, and what a Redis Cluster and Sentinels do when a master fails, is among the long tests.
+// The long tests cover everything that takes seconds, and the failover of a Redis Cluster and of Sentinels.
 describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   let server: RedisServer
   let admin: ReturnType<typeof createClient>

@@ -45,7 +45,7 @@ test('the names are those of the latest answer that has them, also when access h
   }
 })
 
-// What it stays over is in connection.test.ts and properties.test.ts.
+// connection.test.ts and properties.test.ts show which events a label survives.
 test('a label of the user ends with the connection', async () => {
   setup = await connectedSetup()
   expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)

@@ -17,7 +17,7 @@ afterEach(() => setup?.close())
 const REVOKED = { code: 'connection_revoked', status: 409 }
 
 const view = async () => (await setup.vault.find(REF))?.view
-/** What the API client does after a 401. */
+/** Does the same as the API client after a 401. */
 const after401 = () => setup.vault.tokenSource(REF).refresh('access-0')
 
 describe('invalid_grant', () => {
@@ -45,7 +45,7 @@ describe('invalid_grant', () => {
   )
 })
 
-// A maintenance host, a gateway, or a firewall in place of the token endpoint.
+// A maintenance host, a gateway, or a firewall instead of the token endpoint.
 test.each<[what: string, answer: Scripted]>([
   ['404 with a page', { status: 404, text: '<!doctype html><title>Not found</title>' }],
   ['405 with text', { status: 405, text: 'Method Not Allowed' }],

@@ -1,4 +1,4 @@
-/** What happens when the API answers 401 to a token that should be valid. */
+/** The API answers 401 to a token that should be valid. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { tokens, tokensAfter } from '../../support/token-endpoint.ts'
 import { connectedSetup, expiredSetup, REF, type VaultSetup } from '../../support/vault.ts'
@@ -6,7 +6,7 @@ import { connectedSetup, expiredSetup, REF, type VaultSetup } from '../../suppor
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
-/** What the API client does after a 401 to this token. */
+/** Does the same as the API client after a 401 to this token. */
 const after401 = (rejected: string, vault = setup.vault) => vault.tokenSource(REF).refresh(rejected)
 /** A call that the API rejects, whatever its token is. Resolves to its error. */
 const rejectedCall = async (vault = setup.vault) =>

@@ -16,7 +16,7 @@ const givesTokens: Step = async (setup) => {
   expect(new Set(setup.sent()).size).toBe(setup.sent().length)
 }
 
-/** Ten answers, each with another refresh token. */
+/** Nine answers, each with another refresh token. */
 const rotating = () => [...'123456789'].map((number) => tokens({ refresh_token: `refresh-${number}` }))
 
 test.each<[during: string, what: string, act: Step, isWell: Step, answers?: Scripted[]]>([

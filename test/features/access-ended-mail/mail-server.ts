@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export interface ReceivedMail {
   /** The recipients of the envelope. */
   to: string[]
-  /** The headers and the content, as it was sent, and with its lines unfolded and its text decoded. */
+  /** The headers and the content, as they were sent. `text`: the same with unfolded lines and decoded characters. */
   raw: string
   text: string
 }
@@ -39,7 +39,7 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
     },
     async onData(stream, session, callback) {
       const chunks = await stream.toArray().catch(() => null)
-      // The sender has ended before it had sent the whole mail.
+      // The sender was killed before it had sent the whole email.
       if (!chunks) return
       const raw = Buffer.concat(chunks).toString('latin1')
       const next = refusals.shift()
@@ -67,11 +67,11 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
 }
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 
-/** A header of a mail, unfolded. */
+/** A header of an email, unfolded. */
 export const header = (mail: ReceivedMail | undefined, name: string) =>
   new RegExp(`^${name}: (.*)$`, 'im').exec(mail?.text.split('\r\n\r\n')[0] ?? '')?.[1]
 
-/** The sender of a mail. The name may be quoted (RFC 5322) or encoded (RFC 2047). */
+/** The sender of an email. The name may be quoted (RFC 5322) or encoded (RFC 2047). */
 export function senderOf({ raw }: ReceivedMail): { name: string; address: string } | undefined {
   const [, line = ''] = /^From: (.*(?:\r\n[ \t].*)*)/im.exec(raw) ?? []
   const [sender] = addressParser(line.replaceAll(/\?=\s+=\?/g, '?==?'), { flatten: true })
@@ -86,8 +86,8 @@ const ofQuotedWord = (text: string) =>
     .replaceAll('_', ' ')
     .replaceAll(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-/** The HTML of a mail. */
+/** The HTML of an email. */
 export const htmlOf = ({ text }: ReceivedMail) => text.slice(text.indexOf('text/html'))
 
-/** The address of the link of a mail. */
+/** The address of the link in an email. */
 export const linkOf = (mail: ReceivedMail | undefined) => /https?:\/\/\S+/.exec(mail?.text ?? '')?.[0] ?? ''

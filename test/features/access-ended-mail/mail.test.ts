@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** Sends a mail about a connection of this name; resolves to what the mail server got. */
+/** Sends an email about a connection of this name. Resolves to the email that the mail server received. */
 async function sent(name: string, settings = {}) {
   const url = `smtp://127.0.0.1:${server.port}`
   const options = { url, from: SENDER, isTlsRequired: false, ...settings }

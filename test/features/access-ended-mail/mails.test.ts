@@ -22,7 +22,7 @@ afterEach(async () => {
   await setup.close()
 })
 
-/** A process that sends mails: it tries again at once, or as `retries` says. */
+/** A process that sends emails. After a failure, it tries again at once, unless `retries` sets pauses. */
 function mailing(
   retries: RetryOptions = {},
   port = server.port,

@@ -50,7 +50,7 @@ describe('a round', () => {
     const source = setup.vault.tokenSource(used)
     await source.accessToken()
     await source.noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
-    // Half of it is longer than a minute, to which the last use is known.
+    // Half of it is longer than a minute, the precision of the last use.
     startSweep(1_000_000)
     await roundEnds()
     expect(setup.sent()).toEqual(['refresh-0'])

@@ -8,7 +8,7 @@ const app = await sharedApp()
 const LIST = `${app.url}/connections`
 const JSON_TYPE = { accept: 'application/json' }
 
-/** A visitor with so many connections. The oldest connection comes first. */
+/** A visitor with this many connections. The oldest connection comes first. */
 async function withConnections(count: number): Promise<{ name: string; visitor: Visitor }> {
   const name = newUser()
   for (let i = 0; i < count; i++) {

@@ -89,7 +89,7 @@ describe('the form for a name', () => {
       code: 'label_changed',
     })
     expect(await headingsOf(visitor)).toEqual(['First'])
-    // The page of the failed form contains everything that it shows now, and its address is a separate page.
+    // The form can be sent again from this page, and its address can be reloaded.
     expect(late.text).toContain('name="shown" value="First"')
     expect((await visitor.get(at)).status).toBe(200)
   })

@@ -30,7 +30,7 @@ test('every form sends something, since text browsers send one without fields as
   )
   const forms = templates.join('\n').match(/<form\b[\s\S]*?<\/form>/g) ?? []
   expect(forms.length).toBeGreaterThan(10)
-  // In a form, only fields that are sent have a name.
+  // Only the fields that a form sends have a name.
   expect(forms.filter((form) => !/\sname="/.test(form))).toEqual([])
 })
 

@@ -51,7 +51,7 @@ async function storedTokens(userId: string, bxcontext: string): Promise<SessionD
   return stored === null ? null : JSON.parse(decrypt(stored, name))
 }
 
-// One line for each request, as ours has, and not two.
+// One log line for each request, as our app writes, instead of two.
 const app = fastify({ logger: true, disableRequestLogging: true })
 app.addHook('onResponse', async (req, reply) => {
   const { url: route } = req.routeOptions

@@ -111,7 +111,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
   })
 })
 
-/** What the page says about how it is updated. */
+/** The page's sentence about how it is updated. */
 const updatesOf = (page: Page) => page.locator('.heading .hint').innerText()
 
 /** Asks the supplier to connect, on the builder's page; returns the card of that business. */

@@ -36,7 +36,7 @@ const otherEvent = () => event({ type: 'catalogue.archived' })
 const signature = (body: string | Buffer, secret = WEBHOOK_SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
-/** Delivers a body, signed as it should be unless `more` says otherwise. */
+/** Delivers a body, with the right signature unless `more` replaces it. */
 async function deliver(body: string | Buffer<ArrayBuffer>, more: Record<string, string> = {}, { url } = app) {
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature(body), ...more }
   const answer = await fetch(`${url}/webhooks/platform`, { method: 'POST', body, headers })

@@ -33,7 +33,7 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   statusesOf(endpoint: string): Promise<(number | string)[]>
   /** Sets a fault; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  /** Lets requests to these paths wait until they are released. `arrived`: the number of them. */
+  /** Lets requests to this path wait until `release`. `arrived`: how many are waiting. */
   hold(path: string): { arrived(): number; release(): void }
   post(path: string): Promise<void>
   close(): Promise<void>

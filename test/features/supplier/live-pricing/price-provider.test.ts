@@ -8,7 +8,7 @@ import {
 import { line, testSupplier } from './support.ts'
 
 const NEAREST = '/stores/nearest?latitude=1&longitude=1&radius=1'
-/** The API with a price provider that only has this. What a provider of JavaScript answers has any type. */
+/** The API with a price provider that only has this. A provider in JavaScript may return values of any type. */
 const withProvider = (provider: object, options: Partial<LivePricingOptions> = {}) =>
   testSupplier(
     { prices: async () => [], store: async () => null, nearest: async () => [], ...provider },

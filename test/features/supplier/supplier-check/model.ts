@@ -5,7 +5,7 @@ import { json, text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { serve } from '../../../support/ports.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a wrong supplier answers has any shape
+// biome-ignore lint/suspicious/noExplicitAny: the answers of a wrong supplier have any shape
 export type Any = any
 
 export interface Answer {

@@ -18,7 +18,7 @@ export class LivePricingCallError extends Error {}
 const TIMEOUT_MS = 10_000
 
 const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/) })
-/** A store with an id. Other fields are left out if they do not make sense. `distance`: kilometres. */
+/** A store with an id. An invalid value of another field counts as missing. `distance`: kilometres. */
 const storeSchema = z.object({
   id: z.string().min(1),
   name: z.string().catch(''),

@@ -9,7 +9,7 @@ import { type Add, compare as costs, median } from '../../../../bench/measure.ts
 import { read } from '../support.ts'
 
 const ITEMS = 100_000
-/** How the file arrives. */
+/** The sizes in bytes of the chunks in which the file arrives; the last chunk is the rest. */
 const CHUNKS = Array<number>(200).fill(65_536)
 /** How much longer than in an idle process another request may wait, in ms. */
 const MAX_WAIT = 100

@@ -68,7 +68,7 @@ async function openApp(redis: boolean) {
     pages,
     to,
     send: () => pages.send(to),
-    /** Resolves when the platform has so many items. */
+    /** Resolves when the platform has this many items. */
     has: (items: number) =>
       vi.waitFor(async () => expect(await sent()).toBeGreaterThanOrEqual(items), {
         timeout: 120_000,
@@ -112,7 +112,7 @@ describe.each(STORES)('on $name, 20,000 items', ({ redis, skip }) => {
       await third.kill()
       await world.start()
       await world.expectCompleted()
-      // What the catalogue received is known, too.
+      // The next file is compared with the items that the catalogue received.
       const { difference } = await world.pages.check(world.to, fileOf(ITEMS, 3))
       expect(difference.counts).toMatchObject({ same: ITEMS, added: 0, gone: 0 })
     },

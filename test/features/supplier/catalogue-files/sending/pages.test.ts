@@ -34,7 +34,7 @@ const { differs, errors, failures, sending, wrong } = texts
 const textOf = async () => (await pages.visitor.get(pages.urlOf(to))).text
 const itemsOfCatalogue = () => itemsIn(pages.app.platform, to)
 const uploads = async () => (await pages.app.calls()).filter(({ endpoint }) => endpoint === 'items').length
-/** Sends a file of so many items to its end. */
+/** Sends a file of this many items to its end. */
 async function sendAll(content: string): Promise<void> {
   await pages.check(to, content)
   expect(await pages.send(to)).toBe(202)

@@ -15,7 +15,7 @@ export const JSON_TYPE = { accept: 'application/json' }
 /** The sandbox completes imports at once. */
 export const FAST = { 'catalogue-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 0 } } }
 
-/** What a running import says while the platform has this outage. */
+/** The note of a running import while the platform has this outage. */
 export const waitingFor = (outage: keyof typeof webTexts.outages) =>
   texts.sending.waiting(webTexts.outages[outage].title)
 
@@ -58,7 +58,7 @@ export type FileJson = Import & { difference: Difference; status: number; detail
     code: string
   }
 
-/** What Sam does on the pages of an app with a connected account. */
+/** Sam's actions on the pages of an app with a connected account. */
 export async function openPages(app: Pick<Running, 'url' | 'platform'>, visitor: Visitor) {
   const base = `${app.url}/connections/summit-supplies/catalogues`
   const urlOf = (catalogueId: string) => `${base}/${catalogueId}/import`
@@ -84,7 +84,7 @@ export async function openPages(app: Pick<Running, 'url' | 'platform'>, visitor:
     async check(catalogueId: string, content: string, by = visitor): Promise<FileJson> {
       return (await by.post(urlOf(catalogueId), { ...fileForm(content), ...JSON_TYPE })).json()
     },
-    /** Sends what the page shows. Resolves to the status. */
+    /** Sends the file that the page shows. Resolves to the status. */
     async send(catalogueId: string, by = visitor): Promise<number> {
       const { difference } = await json(catalogueId, by)
       return (await act(catalogueId, 'send', { code: difference.code, confirm: true }, by)).status
@@ -96,7 +96,7 @@ export async function openPages(app: Pick<Running, 'url' | 'platform'>, visitor:
         expect(states).toContain(job.state)
         return job
       }, SOON),
-    /** Resolves when the import says this. */
+    /** Resolves when the import has this note. */
     says: (catalogueId: string, note: string): Promise<void> =>
       vi.waitFor(async () => expect((await json(catalogueId)).progress.note).toBe(note), SOON),
   }

@@ -20,7 +20,7 @@ import { createVisitor, type Visitor } from '../../../../support/visitor.ts'
 
 const FEATURES = await loadSandboxFeatures()
 
-/** Who may call the app's live pricing, as whom the sandbox does. */
+/** The client as which the sandbox calls the app's live pricing. */
 const PRICING_CLIENT = { clientId: 'sandbox-platform', clientSecret: 'sandbox-platform-secret' }
 
 const SUPPLIER = 'summit-supplies'
@@ -35,7 +35,7 @@ const SAMPLE = {
     connected: [{ builder: 'ridgeline-build', supplier: SUPPLIER, externalRef: 'CUST1' }],
   },
 }
-/** `POST /api/imports/ID` adds an import of one item to a catalogue, which completes in so many ms. */
+/** `POST /api/imports/ID` adds an import of one item to a catalogue, which completes after this many ms. */
 const imports: NamedSandboxFeature = {
   name: 'imports',
   create: ({ sql }) => ({
