@@ -190,11 +190,9 @@ export class Vault {
     return this.find(ref).catch((error: unknown) => unreadableOr(ref, error))
   }
 
-  /** The user's connections, the latest first. It decrypts them all; `page` decrypts only one page. */
+  /** The user's connections, in no particular order. It decrypts them all; `page` decrypts only one page. */
   async list(userId: string): Promise<(Connection | UnreadableConnection)[]> {
-    const listed = await this.#records.list(userId)
-    const connections = await inTurns(listed, await this.#describer())
-    return connections.sort((one, other) => (other.connectedAt ?? 0) - (one.connectedAt ?? 0))
+    return inTurns(await this.#records.list(userId), await this.#describer())
   }
 
   /** Whether the user may connect this business: it is already connected, or the user has fewer than 10,000 connections. */

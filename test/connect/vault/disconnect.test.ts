@@ -80,6 +80,17 @@ describe('a disconnect', () => {
     expect(revoked()).toEqual([])
   })
 
+  test('of a token that the API has rejected for good sends nothing, and does not claim that the consent has ended', async () => {
+    await revocableSetup({}, { refreshToken: undefined, expiresIn: 36_000 })
+    for (let call = 0; call < 3; call++) {
+      await expect(setup.vault.tokenSource(REF).refresh('access-0')).rejects.toThrow()
+      setup.later(61)
+    }
+    expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked', reason: 'rejected' } })
+    expect(await setup.vault.disconnect(REF)).toBe('unknown')
+    expect(revoked()).toEqual([])
+  })
+
   test('revokes a grant that the platform has refused only once: that may have been a mistake', async () => {
     await revocableSetup()
     setup.later(301)

@@ -94,6 +94,7 @@ describe('a page of connections', () => {
     expect(await idsOf({ ...ALL, ...orders })).toEqual(['x9', 'a', 'c'])
     expect(await idsOf({ ...ALL, search: 'LAN', order: 'name' })).toEqual(['a', 'c'])
     for (const search of ['baker', 'zed', 'X9']) expect(await idsOf({ ...ALL, search })).toEqual(['x9'])
+    expect(await idsOf({ skip: 1, top: 1, ...orders })).toEqual(['a'])
     expect(await setup.vault.page('ann', { ...ALL, search: 'nobody' })).toMatchObject({ items: [], total: 0 })
   })
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { consent, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
@@ -40,3 +41,12 @@ test('connecting, refreshing, listing and disconnecting take few operations of t
   expect(await operations(() => vault.accessToken(REF))).toBeLessThanOrEqual(6)
   expect(await operations(() => vault.disconnect(REF))).toBeLessThanOrEqual(3)
 })
+
+test.each(['', 'Other', 'other2', '2other', 'other-one'])(
+  'the name of a platform, a part of the kind of its keys, is lower-case letters: not "%s"',
+  async (name) => {
+    await expect(vaultSetup({ platform: { ...platform, name } })).rejects.toThrow(
+      `lower-case letters: ${name}`,
+    )
+  },
+)

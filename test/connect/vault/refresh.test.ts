@@ -2,7 +2,14 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { PlatformError } from '../../../src/connect/errors.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { oauthError, type Scripted, tokens, tokensAfter } from '../../support/token-endpoint.ts'
-import { connectedSetup, expiredSetup, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import {
+  connectedSetup,
+  expiredSetup,
+  REF,
+  refusingStore,
+  type VaultSetup,
+  vaultSetup,
+} from '../../support/vault.ts'
 
 const { catalogues, leads } = platform.scopes
 
@@ -136,6 +143,25 @@ describe('a refresh', () => {
     await closed
     expect(await found()).toMatchObject({ tokens: { refreshes: 1 } })
   })
+
+  test.each([true, false])(
+    'is logged as lost if the store does not accept its answer before the app stops, and only then (%s)',
+    async (isLost) => {
+      const { store, refuses } = refusingStore()
+      setup = await connectedSetup({ store })
+      const refuse = async () => {
+        refuses.writes = true
+      }
+      setup.endpoint.answers(tokensAfter(refuse, {}))
+      await setup.vault.refresh(REF).catch(() => {})
+      refuses.writes = isLost
+      await setup.vault.close(isLost ? 1 : 60_000)
+      const lost = setup.logLines.filter((line) => line.includes('is lost'))
+      expect(lost).toHaveLength(isLost ? 1 : 0)
+      refuses.writes = false
+      await setup.vault.idle()
+    },
+  )
 })
 
 describe('a refresh that fails', () => {
