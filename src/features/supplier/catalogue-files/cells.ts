@@ -31,8 +31,7 @@ export function faultOf(column: Column, cell: string): Fault | null {
 function damageOf(cell: string): Fault | null {
   if (cell.includes('\ufffd')) return 'encoding'
   if (CONTROL.test(cell)) return 'invisible'
-  if (cell.startsWith('=')) return 'formula'
-  if (SPREADSHEET_ERROR.test(cell)) return 'spreadsheetError'
+  if (cell.startsWith('=') || SPREADSHEET_ERROR.test(cell)) return 'formula'
   return SHORTENED.test(cell) ? 'shortened' : null
 }
 
@@ -57,7 +56,6 @@ const CAUSES: [looks: RegExp, fault: Fault][] = [
   [/^\d{1,3}([,'’\s]\d{3})+(\.\d*)?$/, 'thousands'],
   [/^\d*,\d+$|^\d{1,3}([.\s]\d{3})+,\d+$|^\d{1,3}(\.\d{3}){2,}$/, 'decimalComma'],
   [/^\d{1,9}\.\d{5,}$/, 'decimals'],
-  [/^\d{10,}(\.\d*)?$/, 'tooHigh'],
 ]
 
 /** Digits, and optionally a point and up to four more. For any other price, the problem names the cause. */

@@ -68,7 +68,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
   const known = await findCatalogue(session, target)
   // The catalogue may have received items from a command that was killed.
   if (known) await sender.send(known.id)
-  const difference = await compare(items, known && (await records.received(known.id)))
+  const difference = await compare(items, known && (await records.received(await records.find(known.id))))
   const { asks, code } = difference
   print(
     JSON.stringify(difference, null, 2),
@@ -79,7 +79,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
       `Nothing was sent: ${accept === undefined ? 'look at what differs' : 'the code of --accept stands for another file or difference'}. To send exactly this, add --accept ${code}`,
     )
   if (dryRun) return print('Nothing was sent (--dry-run).')
-  const { id: catalogueId } = known ?? (await createCatalogue(session, records, target))
+  const { id: catalogueId } = known ?? (await createCatalogue(session, target))
   await sender.begin(catalogueId, async () => {
     const file = { catalogueId, catalogueName: target.name, fileName: basename(path), by: null }
     const job = await records.add(file, items)
@@ -87,9 +87,9 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     return records.start(job, code, true)
   })
   const job = await records.find(catalogueId)
-  if (job?.id !== id || job.state !== 'completed' || job.problem)
-    throw new Error(job?.problem || 'The import was interrupted. Run the command again.')
-  print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(job.said ? [job.said] : []))
+  if (job?.id !== id || job.state !== 'completed')
+    throw new Error(job?.message || 'The import was interrupted. Run the command again.')
+  print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(job.message ? [job.message] : []))
 }
 
 /** The errors of a file: the count and the cure for each kind, and the places of the first errors. */

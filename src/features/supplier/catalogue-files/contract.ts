@@ -51,46 +51,41 @@ export const uploadAnswerSchema = (items: number) =>
     })
     .nullish()
 
-/** assumed: the state of an import job. The counts are of distinct items and may be absent. */
-const jobSchema = z.looseObject({
+/** assumed: the members of an import job. The counts are of distinct items and may be absent. */
+const JOB = {
   batchId: z.string().nullish(),
   status: z.string().min(1),
   itemsReceived: count.nullish(),
   itemsProcessed: count.nullish(),
   message: z.string().nullish(),
-})
-export type ImportJob = z.infer<typeof jobSchema>
+}
 
 /**
- * assumed: the other members of a completed job must be empty, ids, texts or flags. Otherwise it is unclear, because other counts,
- * lists and objects may be about items that did not arrive.
+ * assumed: the state of an import job with this many items. A completed job has received and processed all of them. Its other
+ * members must be empty, ids, texts or flags. Otherwise it is unclear, because other counts, lists and objects, and whatever is named
+ * after failures, may be about items that did not arrive.
  */
-export const importJobSchema = jobSchema.superRefine((job, context) => {
-  const isPlain = ([name, value]: [string, unknown]) =>
-    isEmpty(value) ||
-    name in jobSchema.shape ||
-    /^id$|Id$|_id$/.test(name) ||
-    (!FAILED.test(name) && typeof value !== 'object' && !count.safeParse(value).success)
-  const [unknown] = Object.entries(job).find((member) => !isPlain(member)) ?? []
-  if (outcomeOf(job) === 'completed' && unknown !== undefined)
-    context.addIssue({ code: 'custom', path: [unknown], message: 'is not understood' })
-})
-
-/** Names of members that count or list failed items. */
-const FAILED = /fail|error|reject/i
+export const importJobSchema = (items: number) =>
+  z.looseObject(JOB).superRefine((job, context) => {
+    const isClear = ([name, value]: [string, unknown]) => {
+      if (name === 'itemsReceived' || name === 'itemsProcessed') return Number(value ?? items) >= items
+      if (name in JOB || isEmpty(value) || /^id$|Id$|_id$/.test(name)) return true
+      return !/fail|error|reject/i.test(name) && typeof value !== 'object' && !count.safeParse(value).success
+    }
+    const [unclear] = Object.entries(job).find((member) => !isClear(member)) ?? []
+    if (outcomeOf(job.status) === 'completed' && unclear !== undefined)
+      context.addIssue({ code: 'custom', path: [unclear], message: 'is not understood' })
+  })
+export type ImportJob = z.infer<ReturnType<typeof importJobSchema>>
 
 /**
- * assumed: the meaning of an import job's state. Exactly "complete" or "completed" is success. A longer state that begins with
- * "complete" means that there were problems, and so does a job that also counts or lists failures. If the state begins with "fail",
- * "cancel" or "reject", or contains "error", the job has failed. Any other state means that the job is not finished.
+ * assumed: the meaning of an import job's status. Exactly "complete" or "completed" is success. If another status begins with
+ * "complete", "fail", "cancel" or "reject", or contains "error", the job has failed. Otherwise it is not finished.
  */
-export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problems' | 'failed' {
-  const state = job.status.trim().toLowerCase()
-  const isFailure = ([name, value]: [string, unknown]) =>
-    FAILED.test(name) && !isEmpty(value) && (Array.isArray(value) || count.safeParse(value).success)
-  if (state.startsWith('complete'))
-    return /^completed?$/.test(state) && !Object.entries(job).some(isFailure) ? 'completed' : 'problems'
-  return /^(fail|cancel|reject)|error/.test(state) ? 'failed' : 'unfinished'
+export function outcomeOf(status: string): 'unfinished' | 'completed' | 'failed' {
+  const state = status.trim().toLowerCase()
+  if (/^completed?$/.test(state)) return 'completed'
+  return /^(complete|fail|cancel|reject)|error/.test(state) ? 'failed' : 'unfinished'
 }
 
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -125,7 +120,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. If `status` begins with `complete`, the import is completed; it has problems if `status` has more than `complete` or `completed`, or if a member with `fail`, `error` or `reject` in its name counts or lists any. A completed import with other counts, lists or objects ends with a problem, because they may be about items that did not arrive. If `status` begins with `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. A completed import ends with a problem if it received or processed fewer items than were sent, if a member with `fail`, `error` or `reject` in its name is not empty, or if it has other counts, lists or objects, because they may be about items that did not arrive. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',

@@ -13,9 +13,11 @@ export interface Change {
   percent: number | null
 }
 
+type PriceKind = 'zero' | 'halved' | 'doubled'
+
 /** A reason why a person must tick a box before the file is sent, with its first case. */
 export type Question =
-  | { kind: 'zero' | 'halved' | 'doubled'; count: number; first: Change }
+  | { kind: PriceKind; count: number; first: Change }
   /** A new code equals a missing code without its leading zeros. */
   | { kind: 'leadingZeros'; count: number; code: string; missing: string }
   /** `of`: how many codes the catalogue received before. */
@@ -54,30 +56,38 @@ export async function compare(
   const before = received ?? new Map<string, Item>()
   const code = createHash('sha256').update(String(received === null))
   const counts = { added: 0, higher: 0, lower: 0, otherTexts: 0, same: 0, gone: 0 }
-  const changes = new Changes()
-  const keys = new Set<string>()
   const added = new Map<string, Item>()
+  const missing = new Map(before)
+  const asked: Change[] = []
+  let changes: Change[] = []
   for (const [index, item] of items.entries()) {
-    if (index % BATCH === 0) await setImmediate()
+    if (index % BATCH === 0) {
+      changes = largest(changes)
+      await setImmediate()
+    }
     const key = keyOf(item.code)
     const old = before.get(key)
     const verdict = verdictOf(item, old)
-    keys.add(key)
+    missing.delete(key)
     counts[verdict]++
     code.update(JSON.stringify([item, old]))
     if (!old) added.set(key, item)
-    else if (item.price !== old.price) changes.add(item, old.price)
+    else if (item.price !== old.price) {
+      const change = changeOf(item, old.price)
+      changes.push(change)
+      if (kindOf(change)) asked.push(change)
+    }
   }
-  const missing = await missingItems(before, keys)
-  for (const item of missing) code.update(JSON.stringify(item))
-  counts.gone = missing.length
+  const gone = [...missing.values()]
+  for (const item of gone) code.update(JSON.stringify(item))
+  counts.gone = gone.length
   return {
     isFirst: received === null,
     counts,
-    changes: changes.largest,
+    changes: largest(changes),
     added: [...added.values().take(SHOWN)],
-    gone: missing.slice(0, SHOWN),
-    asks: [...changes.asks(), ...zerosLost(missing, added), ...manyGone(missing.length, before.size)],
+    gone: gone.slice(0, SHOWN),
+    asks: [...askedOf(asked), ...zerosLost(gone, added), ...manyGone(gone.length, before.size)],
     code: code.digest('hex').slice(0, 16),
   }
 }
@@ -88,44 +98,35 @@ function verdictOf(item: Item, old: Item | undefined): Verdict {
   return OPTIONAL.every((field) => item[field] === old[field]) ? 'same' : 'otherTexts'
 }
 
-/** The items that were received before and are no longer in the file. */
-async function missingItems(before: ReadonlyMap<string, Item>, keys: ReadonlySet<string>): Promise<Item[]> {
-  const missing: Item[] = []
-  let seen = 0
-  for (const [key, item] of before) {
-    if (seen++ % BATCH === 0) await setImmediate()
-    if (!keys.has(key)) missing.push(item)
-  }
-  return missing
-}
-
-/** Keeps the largest changes, and counts those that a person has to confirm. */
-class Changes {
-  readonly largest: Change[] = []
-  readonly #asked = new Map<'zero' | 'halved' | 'doubled', { count: number; first: Change }>()
-
-  add({ code, name, price }: Item, before: number): void {
-    const change = { code, ...(name && { name }), before, after: price, percent: percentOf(before, price) }
-    const place = this.largest.findLastIndex((other) => ratioOf(other) >= ratioOf(change)) + 1
-    if (place < SHOWN) this.largest.splice(place, 0, change)
-    this.largest.length = Math.min(this.largest.length, SHOWN)
-    const kind =
-      price === 0 ? 'zero' : price <= before / 2 ? 'halved' : price >= before * 2 ? 'doubled' : null
-    if (kind === null) return
-    const { count, first } = this.#asked.get(kind) ?? { count: 0, first: change }
-    this.#asked.set(kind, { count: count + 1, first })
-  }
-
-  asks(): Question[] {
-    return (['zero', 'halved', 'doubled'] as const).flatMap((kind) => {
-      const asked = this.#asked.get(kind)
-      return asked ? [{ kind, ...asked }] : []
-    })
-  }
-}
-
 /** The ratio of the larger price to the smaller price; Infinity if one of them is 0. */
 const ratioOf = ({ before, after }: Change): number => Math.max(before, after) / Math.min(before, after)
+
+/** The changes with the largest ratios. */
+const largest = (changes: readonly Change[]): Change[] =>
+  changes.toSorted((a, b) => ratioOf(b) - ratioOf(a)).slice(0, SHOWN)
+
+const changeOf = ({ code, name, price }: Item, before: number): Change => ({
+  code,
+  ...(name && { name }),
+  before,
+  after: price,
+  percent: percentOf(before, price),
+})
+
+/** Why a person has to confirm a change; null if it is small. */
+function kindOf({ before, after }: Change): PriceKind | null {
+  if (after === 0) return 'zero'
+  if (after <= before / 2) return 'halved'
+  return after >= before * 2 ? 'doubled' : null
+}
+
+const askedOf = (changes: readonly Change[]): Question[] =>
+  Map.groupBy(changes, kindOf)
+    .entries()
+    .toArray()
+    .flatMap(([kind, [first, ...others]]) =>
+      kind && first ? [{ kind, count: 1 + others.length, first }] : [],
+    )
 
 function percentOf(before: number, after: number): number | null {
   if (before === 0) return null

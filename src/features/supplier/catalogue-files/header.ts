@@ -45,7 +45,7 @@ function nameFault(
   if (key === '') return []
   const column = texts.column(place + 1)
   if (!COLUMNS.some((one) => one === key))
-    return [{ column, expectation: texts.unknownColumn(suggestionFor(key, absent), absent), found: name }]
+    return [{ column, expectation: texts.unknownColumn(meantBy(key, absent)), found: name }]
   const first = names.indexOf(key)
   if (first === place) return []
   return [
@@ -53,25 +53,9 @@ function nameFault(
   ]
 }
 
-/** The most similar name among the missing columns, or else a missing price or code column, because it is the most likely. */
-function suggestionFor(name: string, absent: readonly Column[]): Column | undefined {
-  const near = absent.find(
-    (column) =>
-      name.includes(column) || (name.length > 2 && column.startsWith(name)) || distance(name, column) <= 2,
-  )
-  return near ?? REQUIRED.toReversed().find((column) => absent.includes(column))
-}
-
-/** Levenshtein's distance: how many characters must be added, removed or replaced. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (const [at, char] of [...a].entries()) {
-    const next = [at + 1]
-    for (let to = 0; to < b.length; to++) {
-      const replaced = (row[to] ?? 0) + (char === b[to] ? 0 : 1)
-      next.push(Math.min(replaced, (row[to + 1] ?? 0) + 1, (next[to] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
+/** The missing column that begins like a part of the name, or else a missing price or code column, because it is the most likely. */
+function meantBy(name: string, absent: readonly Column[]): readonly Column[] {
+  const near = absent.find((column) => name.includes(column.slice(0, 3)))
+  const likely = near ?? REQUIRED.toReversed().find((column) => absent.includes(column))
+  return likely ? [likely] : absent
 }

@@ -26,7 +26,6 @@ export const texts = {
   states: {
     ready: 'not sent yet',
     running: 'running',
-    stopping: 'stopping',
     completed: 'completed',
     failed: 'failed',
     stopped: 'stopped',
@@ -52,7 +51,7 @@ export const texts = {
 
   differs: {
     title: 'What differs',
-    first: 'This app has sent no file to this catalogue in the last 400 days.',
+    first: 'This app has completed no import into this catalogue in the last 400 days.',
     counts: {
       added: 'new',
       higher: 'higher',
@@ -100,7 +99,6 @@ export const texts = {
   sending: {
     starting: 'Starting…',
     sending: 'Sending items to the platform.',
-    stopping: 'Stopping…',
     processing: (said: string, items: number | null) =>
       `All items were sent. The platform is processing them (${said}${items === null ? '' : `, ${pluralize(items, 'item')}`}).`,
     /** `title`: the title of the platform's outage, as on other pages. */
@@ -123,16 +121,13 @@ export const texts = {
     app: 'The import stopped because of an error in this app. It has been logged.',
     killed: 'The command that sent this file was stopped. Run it again.',
     revoked: 'Access to this business has ended. Reconnect the business, and resume the import.',
-    notCompleted: (said: string) => `The platform could not complete the import: ${said}`,
+    failed: (said: string) => `The platform reported a problem with the import: ${said}`,
     startRefused: (said: string) => `The platform refused to start the import and said: ${said}`,
     /** `code`: the code of the first item of the refused upload, which has at most 1,000 items. */
     uploadRefused: (code: string, said: string) =>
       `The platform refused the upload that begins with “${code}” and said: ${said}`,
-    fewerItems: (arrived: number, sent: number, said: string) =>
-      `The platform completed the import with ${arrived} of the ${sent} items that were sent. ${said}`.trim(),
     unclear: (said: string) =>
       `The platform answered, but we could not tell whether all items arrived. It said: ${said}`,
-    problems: (said: string) => `The platform reported problems: ${said}`,
     stillProcessing: (said: string) =>
       `All items were sent, but the platform has not completed the import: ${said}`,
   },

@@ -6,10 +6,10 @@
  * | --- | --- | --- |
  * | a valid file was read | `checked` | ready |
  * | a person or a command starts the import | `started` | running |
- * | a process begins to send all items | `takenOver` | unchanged |
- * | a batch was accepted, and every half second | `progressed` | unchanged |
- * | its user stops it | `stopRequested` | stopping |
- * | the received items are stored | `ended` | completed, failed, stopped |
+ * | a process begins to send all items | `takenOver` | running |
+ * | before each request to the platform | `progressed` | unchanged |
+ * | a run has ended | `ended` | completed, failed |
+ * | its user stops it | `stopped` | stopped |
  * | its user sends it again | `resumed` | running |
  *
  * Only the process that holds the lease of the catalogue writes `takenOver`, `progressed` and `ended`.
@@ -19,63 +19,57 @@ import { conflict } from './errors.ts'
 import { texts } from './import-texts.ts'
 
 const count = z.int().nonnegative()
+/** The id of stored items, and their number. */
+const storedSchema = z.object({ id: z.string(), items: count })
+export type Stored = z.infer<typeof storedSchema>
 
-/** The progress of a run. `sent`: how many items the platform has accepted. `note`: the current activity, for the user. */
-const progressSchema = z.object({ sent: count, note: z.string() })
-export type Progress = z.infer<typeof progressSchema>
-export const NOTHING_SENT: Progress = { sent: 0, note: texts.sending.starting }
-
-export const importSchema = z.object({
-  /** The id of its stored items. */
-  id: z.string(),
+export const importSchema = storedSchema.extend({
   catalogueId: z.string(),
   catalogueName: z.string(),
   fileName: z.string(),
-  items: count,
   /** The connection that sends the file; null for a command, and after its user was deleted. */
   by: z.object({ userId: z.string(), bxcontext: z.string() }).nullable(),
-  state: z.enum(['ready', 'running', 'stopping', 'completed', 'failed', 'stopped']),
+  state: z.enum(['ready', 'running', 'completed', 'failed', 'stopped']),
   /** Counts how often a process has begun to send the file. Only the latest run may update the record. */
   run: count,
-  progress: progressSchema,
-  /** The largest number of items that the platform has accepted in a single run. */
-  accepted: count,
-  /** For the user: why the import failed, or the problems that the platform reported although it completed the import. */
-  problem: z.string().nullable(),
-  /** For the user: further messages of the platform about the completed import. */
-  said: z.string().nullable(),
+  /** How many items the platform has accepted in this run. */
+  sent: count,
+  /** The current activity, for the user. */
+  note: z.string(),
+  /** For the user: why the import failed, or the platform's message about the completed import. */
+  message: z.string().nullable(),
   endedAt: z.iso.datetime().nullable(),
+  /** The items of the last completed import into this catalogue, with which the next file is compared. */
+  received: storedSchema.nullable(),
 })
 export type Import = z.infer<typeof importSchema>
+export type Progress = Pick<Import, 'sent' | 'note'>
+export const NOTHING_SENT: Progress = { sent: 0, note: texts.sending.starting }
 
 /** Whether this connection is sending the file, or has sent it. */
 export const isOf = ({ userId, bxcontext }: { userId: string; bxcontext: string }, { by }: Import): boolean =>
   by?.userId === userId && by.bxcontext === bxcontext
-
-/** Whether the file is being sent. Until that ends, the catalogue accepts no other file. */
-export const isUnderWay = ({ state }: Pick<Import, 'state'>): boolean =>
-  state === 'running' || state === 'stopping'
 
 /** Throws `ImportError` (409) unless the import is in one of these states. */
 function requireState({ state }: Import, ...states: Import['state'][]): void {
   if (!states.includes(state)) throw conflict(texts.errors.notPossible(texts.states[state]))
 }
 
-/** Throws `ImportError` (409) unless this run is the latest and still under way. */
+/** Throws `ImportError` (409) unless this run is the latest. It may still come further, or end, after its user has stopped it. */
 function requireRun(job: Import, run: number): void {
-  requireState(job, 'running', 'stopping')
+  requireState(job, 'running', 'stopped')
   if (job.run !== run) throw conflict(texts.errors.otherRunning)
 }
 
-const FRESH = { progress: NOTHING_SENT, problem: null, said: null, endedAt: null }
+const FRESH = { ...NOTHING_SENT, message: null, endedAt: null }
 
 /** A file that was read, with its sender and its catalogue. */
 export type NewFile = Pick<Import, 'catalogueId' | 'catalogueName' | 'fileName' | 'by'>
 
-/** A valid file was read, and replaces the previous file. Throws `ImportError` (409) while that is under way. */
-export function checked(before: Import | null, file: NewFile & Pick<Import, 'id' | 'items'>): Import {
-  if (before && isUnderWay(before)) throw conflict(texts.errors.otherRunning)
-  return { ...file, ...FRESH, state: 'ready', run: 0, accepted: 0 }
+/** A valid file was read, and replaces the previous file. Throws `ImportError` (409) while that is being sent. */
+export function checked(before: Import | null, file: NewFile & Stored): Import {
+  if (before?.state === 'running') throw conflict(texts.errors.otherRunning)
+  return { ...file, ...FRESH, state: 'ready', run: 0, received: before?.received ?? null }
 }
 
 /** The import starts. Repeating this write is harmless, as for the other transitions. */
@@ -92,35 +86,34 @@ export function resumed(job: Import): Import {
 }
 
 /** The user stops the import. A batch that is on its way still arrives. */
-export function stopRequested(job: Import): Import {
-  requireState(job, 'running', 'stopping')
-  return { ...job, state: 'stopping' }
+export function stopped(job: Import): Import {
+  requireState(job, 'running', 'stopped')
+  return { ...job, state: 'stopped' }
 }
 
 /** A process begins to send the file, from its first item. */
 export function takenOver(job: Import): Import {
   requireState(job, 'running')
-  return { ...job, run: job.run + 1, progress: NOTHING_SENT }
+  return { ...job, ...NOTHING_SENT, run: job.run + 1 }
 }
 
 /** A run has made progress. */
 export function progressed(job: Import, run: number, progress: Progress): Import {
   requireRun(job, run)
-  return { ...job, progress, accepted: Math.max(job.accepted, progress.sent) }
+  return { ...job, ...progress }
 }
 
-/** The result of an import. */
-export type End = Outcome & { state: 'completed' | 'failed' | 'stopped' }
-/** The platform's messages about a completed import. */
-export type Outcome = Pick<Import, 'problem' | 'said'>
+/** The result of a run. */
+export type End = Pick<Import, 'message'> & { state: 'completed' | 'failed' }
 
-/** A run has ended. Repeating the same end has no effect. */
+/** A run has ended. If it was completed, the catalogue has received its items. Repeating the same end has no effect. */
 export function ended(job: Import, run: number, end: End, now: Date): Import {
   if (job.run === run && job.state === end.state) return job
   requireRun(job, run)
-  return { ...job, ...end, endedAt: now.toISOString() }
+  const received = end.state === 'completed' ? { id: job.id, items: job.items } : job.received
+  return { ...job, ...end, received, endedAt: now.toISOString() }
 }
 
-/** The user was deleted. Stops an import under way, and removes the user and the file name; null if the record must be deleted. */
+/** The user was deleted. Stops the import, and removes the user and the file; null if the catalogue has received no items. */
 export const forgotten = (job: Import): Import | null =>
-  isUnderWay(job) ? { ...job, by: null, fileName: '', state: 'stopping' } : null
+  job.received && { ...job, by: null, fileName: '', items: 0, state: 'stopped' }

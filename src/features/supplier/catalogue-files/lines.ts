@@ -75,10 +75,10 @@ function decoderFor(start: Uint8Array): TextDecoder {
 /** The separator of a file: the first of comma, semicolon and tab in its first line. */
 export const separatorOf = (line: string): string => /[,;\t]/.exec(line)?.[0] ?? ','
 
-/** The cells of a line, without surrounding spaces. `broken`: a quoted cell that doesn't end correctly. */
+/** The cells of a line, without surrounding spaces. `broken`: the beginning of a quoted cell that doesn't end correctly. */
 export interface Cells {
   cells: string[]
-  broken?: { kind: 'quoteOpen' | 'textAfterQuote'; found: string }
+  broken?: string
 }
 
 /**
@@ -99,11 +99,10 @@ export function cellsOf(line: string, separator: string): Cells {
     }
     const quote = line.indexOf('"', start)
     const close = closingQuote(line, quote + 1)
-    if (close < 0) return { cells, broken: { kind: 'quoteOpen', found: line.slice(quote) } }
-    const after = line.indexOf(separator, close)
+    const after = close < 0 ? -1 : line.indexOf(separator, close)
     const end = after < 0 ? line.length : after
-    if (line.slice(close + 1, end).trim() !== '')
-      return { cells, broken: { kind: 'textAfterQuote', found: line.slice(quote, end) } }
+    if (close < 0 || line.slice(close + 1, end).trim() !== '')
+      return { cells, broken: line.slice(quote, end) }
     const content = line.slice(quote + 1, close).replaceAll('""', '"')
     cells.push(content.trim())
     start = end + 1

@@ -1,41 +1,42 @@
 import { randomUUID } from 'node:crypto'
-import type * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
-import { acquireLease, appOwner, type Key, type KeyValueStore, update } from '../../../connect/stores.ts'
+import { acquireLease, appOwner, type Key, type KeyValueStore } from '../../../connect/stores.ts'
 import { badInput } from '../../../web/feature-api.ts'
 import { MAX_BATCH } from './contract.ts'
 import { compare, type Difference } from './difference.ts'
 import { conflict, ImportError } from './errors.ts'
-import { checked, forgotten, type Import, importSchema, type NewFile, started } from './import.ts'
+import {
+  checked,
+  forgotten,
+  type Import,
+  importSchema,
+  type NewFile,
+  type Stored,
+  started,
+} from './import.ts'
 import { texts } from './import-texts.ts'
 import { type Item, keyOf } from './items.ts'
 
-const HOUR_MS = 3_600_000
-/** How long a file waits to be sent, in ms. */
-const READY_MS = HOUR_MS
-/** How long the store keeps the record of a completed import, in ms. */
-export const COMPLETED_MS = 30 * 24 * HOUR_MS
-/** How long the store keeps the items that were sent, in ms, which is longer than a price list is valid. */
-const SENT_MS = 400 * 24 * HOUR_MS
+/** How long the store keeps items, and records that no process works on, in ms: longer than a price list is valid. */
+const KEPT_MS = 400 * 24 * 3_600_000
 /** How long a killed process keeps the lease of a catalogue, in ms. */
 const LEASE_MS = 10_000
-
-/** The id of stored items, and their number. */
-const storedSchema = importSchema.pick({ id: true, items: true })
-type Stored = z.infer<typeof storedSchema>
 
 /** The index of the first item in each batch, for this many items. */
 export const batchesOf = (items: number): number[] =>
   Array.from({ length: Math.ceil(items / MAX_BATCH) }, (_, batch) => batch * MAX_BATCH)
 
-const parse = <T>(schema: z.ZodType<T>, value: string | null): T | null =>
-  schema.safeParse(parseJson(value ?? '')).data ?? null
+const KIND = 'catalogue-import'
+const parse = (value: string | null): Import | null =>
+  importSchema.safeParse(parseJson(value ?? '')).data ?? null
 const itemsKey = (id: string, from: number): Key => ({ kind: 'catalogue-items', owner: id, id: String(from) })
-const byCode = (items: Item[]) => new Map(items.map((item) => [keyOf(item.code), item]))
+/** The items to which a record refers: those of its file, and those that the catalogue has received. */
+const itemsIn = (job: Import | null): Stored[] =>
+  job ? [job, ...(job.received ? [job.received] : [])].filter(({ items }) => items > 0) : []
 
 /**
- * Stores the record of each catalogue's last file, and the items that the catalogue received from this app. Items are in batches
- * of 1,000, because one large value would delay other requests. Every method throws `StoreUnavailableError`.
+ * Stores the record of each catalogue's last file, and the items to which it refers, in batches of 1,000, because one large value
+ * would delay other requests. Every method throws `StoreUnavailableError`.
  */
 export class Records {
   readonly #store: KeyValueStore
@@ -48,75 +49,69 @@ export class Records {
     this.#leaseMs = leaseMs
   }
 
-  #key(kind: 'catalogue-import' | 'catalogue-received' | 'catalogue-lease', id: string): Key {
-    return { kind, owner: this.#owner, id }
+  #key(catalogueId: string): Key {
+    return { kind: KIND, owner: this.#owner, id: catalogueId }
   }
 
-  /** Takes the lease of a catalogue; null if another process has it. Only the holder sends, and stores the received items. */
+  /** Takes the lease of a catalogue; null if another process has it. Only the holder sends. */
   lease(catalogueId: string) {
-    return acquireLease(this.#store, this.#key('catalogue-lease', catalogueId), this.#leaseMs)
+    return acquireLease(this.#store, { ...this.#key(catalogueId), kind: 'catalogue-lease' }, this.#leaseMs)
   }
 
   async find(catalogueId: string): Promise<Import | null> {
-    return parse(importSchema, await this.#store.get(this.#key('catalogue-import', catalogueId)))
+    return parse(await this.#store.get(this.#key(catalogueId)))
   }
 
-  /** The imports that are under way, failed or stopped. `withExpiring`: all other imports too, which reads the whole store. */
+  /** The imports that are being sent or have failed. `withExpiring`: all other imports too, which reads the whole store. */
   async list({ withExpiring = false } = {}): Promise<Import[]> {
-    const kind = 'catalogue-import'
-    const all = withExpiring ? this.#store.ofOwner(this.#owner) : this.#store.list(kind, this.#owner)
-    return (await all).flatMap(({ key, value }) => (key.kind === kind && parse(importSchema, value)) || [])
+    const all = withExpiring ? this.#store.ofOwner(this.#owner) : this.#store.list(KIND, this.#owner)
+    return (await all).flatMap(({ key, value }) => (key.kind === KIND && parse(value)) || [])
   }
 
   /**
-   * Changes the record of a file, which then expires after `ttlMs`, or never. Resolves to the new record. Throws errors of `to` and
-   * `ImportError` (409) if another file has replaced this one.
+   * Changes the record of a file. Resolves to the new record. Throws errors of `to`, and `ImportError` (409) if another file has
+   * replaced this one.
    */
   change(
     { catalogueId, id }: Pick<Import, 'catalogueId' | 'id'>,
     to: (job: Import) => Import,
-    ttlMs?: number,
   ): Promise<Import> {
-    const change = (job: Import | null) => {
+    return this.#update(catalogueId, (job) => {
       if (job?.id !== id) throw conflict(texts.errors.changed)
       return to(job)
-    }
-    return this.#update(catalogueId, change, ttlMs)
-  }
-
-  /** Stores a valid file, which can be sent within an hour. Throws `ImportError` (409) while the previous file is under way. */
-  async add(file: NewFile, items: Item[]): Promise<Import> {
-    const id = randomUUID()
-    await this.#write(id, items, READY_MS)
-    let before: Import | null = null
-    const change = (job: Import | null) => {
-      before = job
-      return checked(job, { ...file, id, items: items.length })
-    }
-    const job = await this.#update(file.catalogueId, change, READY_MS)
-    await this.#deleteUnreceived(before, id)
-    return job
-  }
-
-  /** If this user sent the last file of a catalogue, deletes its record, or the name of the user if the import is under way. */
-  async forget(userId: string, catalogueId: string): Promise<void> {
-    let deleted: Import | null = null
-    await update(this.#store, this.#key('catalogue-import', catalogueId), (value) => {
-      const job = parse(importSchema, value)
-      deleted = null
-      if (job?.by?.userId !== userId) return value
-      const next = forgotten(job)
-      if (next) return JSON.stringify(next)
-      deleted = job
-      return null
     })
-    await this.#deleteUnreceived(deleted)
   }
 
-  async #update(catalogueId: string, to: (job: Import | null) => Import, ttlMs?: number): Promise<Import> {
-    const change = (value: string | null) => JSON.stringify(to(parse(importSchema, value)))
-    const key = this.#key('catalogue-import', catalogueId)
-    return importSchema.parse(JSON.parse(await update(this.#store, key, change, ttlMs)))
+  /** Stores a valid file, which waits to be sent. Throws `ImportError` (409) while the previous file is being sent. */
+  async add(file: NewFile, items: Item[]): Promise<Import> {
+    const stored = { id: randomUUID(), items: items.length }
+    for (const from of batchesOf(items.length)) {
+      const batch = JSON.stringify(items.slice(from, from + MAX_BATCH))
+      await this.#store.set(itemsKey(stored.id, from), batch, KEPT_MS)
+    }
+    return this.#update(file.catalogueId, (before) => checked(before, { ...file, ...stored }))
+  }
+
+  /** If this user sent the last file of a catalogue, deletes it, but not the items that the catalogue has received. */
+  async forget(userId: string, catalogueId: string): Promise<void> {
+    await this.#update(catalogueId, (job) => (job?.by?.userId === userId ? forgotten(job) : job))
+  }
+
+  /** Changes a record, and deletes the items to which it no longer refers. */
+  async #update<T extends Import | null>(catalogueId: string, to: (job: Import | null) => T): Promise<T> {
+    for (;;) {
+      const value = await this.#store.get(this.#key(catalogueId))
+      const before = parse(value)
+      const job = to(before)
+      if (job === before) return job
+      const isListed = job?.state === 'running' || job?.state === 'failed'
+      const life = isListed ? undefined : KEPT_MS
+      const text = job && JSON.stringify(job)
+      if (!(await this.#store.compareAndSet(this.#key(catalogueId), value, text, life))) continue
+      const kept = new Set(itemsIn(job).map(({ id }) => id))
+      for (const stored of itemsIn(before)) if (!kept.has(stored.id)) await this.#deleteItems(stored)
+      return job
+    }
   }
 
   /** The batch that begins with the item at this index. Throws `ImportError` (409) if it has expired. */
@@ -126,49 +121,32 @@ export class Records {
     return JSON.parse(text)
   }
 
-  /** The first items with this id, in whole batches. Throws `ImportError` (409) if they have expired. */
-  async itemsOf({ id, items }: Stored): Promise<Item[]> {
+  async #itemsOf({ id, items }: Stored): Promise<Item[]> {
     const found: Item[] = []
     for (const from of batchesOf(items)) found.push(...(await this.batch(id, from)))
     return found
-  }
-
-  /** Keeps the items of an import as long as received items. */
-  async keepItems(job: Import): Promise<void> {
-    await this.#write(job.id, await this.itemsOf(job), SENT_MS)
-  }
-
-  async #write(id: string, items: readonly Item[], ttlMs: number): Promise<void> {
-    for (const from of batchesOf(items.length))
-      await this.#store.set(itemsKey(id, from), JSON.stringify(items.slice(from, from + MAX_BATCH)), ttlMs)
   }
 
   async #deleteItems({ id, items }: Stored): Promise<void> {
     for (const from of batchesOf(items)) await this.#store.delete(itemsKey(id, from))
   }
 
-  /** Deletes the items of an import, unless it is completed: then they are the received items. */
-  async #deleteUnreceived(job: Import | null, next?: string): Promise<void> {
-    if (job && job.state !== 'completed' && job.id !== next) await this.#deleteItems(job)
-  }
-
-  /** The items that a catalogue received last, by the `keyOf` their codes; null if it received no items in the last 400 days. */
-  async received(catalogueId: string): Promise<Map<string, Item> | null> {
-    const key = this.#key('catalogue-received', catalogueId)
-    const value = await this.#store.get(key)
-    const where = parse(storedSchema, value)
+  /** The items that the catalogue of this file received last, by the `keyOf` their codes; null if there are none. */
+  async received(job: Import | null): Promise<Map<string, Item> | null> {
+    if (!job?.received) return null
     try {
-      return where && byCode(await this.itemsOf(where))
+      const items = await this.#itemsOf(job.received)
+      return new Map(items.map((item) => [keyOf(item.code), item]))
     } catch (error) {
-      if (!(error instanceof ImportError)) throw error
-      // Other items replaced them during the read, or they have expired.
-      return (await this.#store.get(key)) === value ? null : this.received(catalogueId)
+      // They have expired, or others have replaced them.
+      if (error instanceof ImportError) return null
+      throw error
     }
   }
 
-  /** Compares a file with the items that its catalogue has received so far. Throws `ImportError` (409) if the file has expired. */
+  /** Compares a file with the items that its catalogue has received. Throws `ImportError` (409) if the file has expired. */
   async difference(job: Import): Promise<Difference> {
-    return compare(await this.itemsOf(job), await this.received(job.catalogueId))
+    return compare(await this.#itemsOf(job), await this.received(job))
   }
 
   /**
@@ -182,24 +160,5 @@ export class Records {
     if (difference.asks.length > 0 && !isConfirmed) throw badInput('confirm', texts.rules.confirm)
     // The catalogue has received no items since, because another import would have replaced this file.
     return this.change(job, started)
-  }
-
-  /** Stores the items that a catalogue received: all items of an import, or else the earlier items and the accepted items. */
-  async addReceived({ id, items, accepted, catalogueId }: Import, isCompleted: boolean): Promise<void> {
-    const key = this.#key('catalogue-received', catalogueId)
-    const value = await this.#store.get(key)
-    const before = parse(storedSchema, value)
-    let next = { id, items }
-    if (!isCompleted) {
-      if (accepted === 0) return
-      const known = (await this.received(catalogueId)) ?? []
-      const merged = new Map([...known, ...byCode(await this.itemsOf({ id, items: accepted }))])
-      next = { id: randomUUID(), items: merged.size }
-      await this.#write(next.id, [...merged.values()], SENT_MS)
-    }
-    const text = JSON.stringify(next)
-    const now = await update(this.#store, key, (found) => (found === value ? text : found), SENT_MS)
-    // If the text differs, another process has the lease by now. An import may be sent again after all of its items were received.
-    if (now === text && before && before.id !== id) await this.#deleteItems(before)
   }
 }

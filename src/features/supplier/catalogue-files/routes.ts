@@ -15,7 +15,7 @@ import type { Catalogue } from '../../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../../catalogues/page.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import { conflict, ImportError, importNotFound } from './errors.ts'
-import { type Import, isOf, isUnderWay, resumed, stopRequested } from './import.ts'
+import { type Import, isOf, resumed, stopped } from './import.ts'
 import { texts } from './import-texts.ts'
 import type { Records } from './records.ts'
 import type { Sender } from './sender.ts'
@@ -39,7 +39,7 @@ const pathOf = (ref: ConnectionRef, catalogueId: string) =>
   `/connections/${encodeURIComponent(ref.bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`
 
 /** An import for pages and JSON. */
-const viewOf = ({ by: _, ...job }: Import) => ({ ...job, isUnderWay: isUnderWay(job) })
+const viewOf = ({ by: _, received: __, ...job }: Import) => job
 
 /** The last file of a catalogue, if this connection has sent it. Other connections learn only that an import is under way. */
 async function ownFile(records: Records, req: Request<{ id?: string }>): Promise<Import | null> {
@@ -87,7 +87,7 @@ export function importRoutes(options: Options): Router {
     },
     async stop({ catalogueId }, req) {
       const { id } = idSchema.parse(req.body ?? {})
-      return records.change({ catalogueId, id }, stopRequested)
+      return records.change({ catalogueId, id }, stopped)
     },
   }
   for (const [name, action] of Object.entries(actions))
@@ -163,7 +163,7 @@ async function checkFile(
     const job = await receiveUpload(req, async (given, chunks) => {
       fileName = given
       const before = await records.find(id)
-      if (before && isUnderWay(before)) throw conflict(texts.errors.otherRunning)
+      if (before?.state === 'running') throw conflict(texts.errors.otherRunning)
       if (reading.has(ref.userId)) throw conflict(texts.errors.reading)
       reading.add(ref.userId)
       const items = await readFile(chunks).finally(() => reading.delete(ref.userId))

@@ -5,28 +5,24 @@ import { AppError, ConnectionRevokedError, StoreUnavailableError } from '../../.
 import { retry, type TokenSource } from '../../../connect/index.ts'
 import { problemOf } from '../../../web/feature-api.ts'
 import { describeError } from '../first-party/describe-error.ts'
-import { conflict, ImportError } from './errors.ts'
-import { type End, ended, type Import, isUnderWay, type Progress, progressed, takenOver } from './import.ts'
+import { conflict } from './errors.ts'
+import { type End, ended, type Import, takenOver } from './import.ts'
 import { texts } from './import-texts.ts'
-import { COMPLETED_MS, type Records } from './records.ts'
-import { type RunOptions, sendAll } from './run.ts'
+import { RunEndedError, type RunOptions, sendAll } from './run.ts'
 
-export interface SenderOptions extends Pick<RunOptions, 'api' | 'pauseMs'> {
-  records: Records
+export interface SenderOptions extends Pick<RunOptions, 'api' | 'records' | 'onProgress' | 'pauseMs'> {
   log: Logger
   /** The token source of an import; null if this process may not send the import. */
   source(job: Import): TokenSource | null
-  onProgress?(progress: Progress): void
 }
 
-/** How often a running import is saved and checked, and how often the app looks for abandoned imports, in ms. */
-const [TICK_MS, WORK_MS] = [500, 2_000]
+/** How often the app looks for abandoned imports, in ms. */
+const WORK_MS = 2_000
 /** How long to try to store the end of an import, in ms. After that, the import is sent again. */
 const END_MS = 10_000
 
-const STOPPED: End = { state: 'stopped', problem: null, said: null }
 /** Only the process of a command can send its file, and this one was killed. */
-const KILLED: End = { state: 'failed', problem: texts.failures.killed, said: null }
+const KILLED: End = { state: 'failed', message: texts.failures.killed }
 
 export class Sender {
   readonly #options: SenderOptions
@@ -46,7 +42,7 @@ export class Sender {
         log.warn({ code }, 'the list of imports could not be read; retrying')
         return []
       })
-      for (const job of jobs) if (isUnderWay(job)) void this.send(job.catalogueId)
+      for (const job of jobs) if (job.state === 'running') void this.send(job.catalogueId)
       await pause(WORK_MS, undefined, { signal: shutdownSignal, ref: false }).catch(() => {})
     }
   }
@@ -75,10 +71,9 @@ export class Sender {
     try {
       await start?.()
       const job = await records.find(catalogueId)
-      if (!job || !isUnderWay(job) || this.#closing.signal.aborted) return
-      const from = job.state === 'running' ? source(job) : null
+      if (job?.state !== 'running' || this.#closing.signal.aborted) return
+      const from = source(job)
       if (from) await this.#run(job, from, lease.lost)
-      else if (job.state === 'stopping') await this.#end(job, STOPPED)
       else if (job.by === null) await this.#end(job, KILLED)
     } finally {
       await lease.release()
@@ -93,48 +88,14 @@ export class Sender {
 
   /** Sends all items of an import as a new job on the platform, so that a late upload of an earlier run has no effect. */
   async #run(found: Import, source: TokenSource, lost: AbortSignal): Promise<void> {
-    const { records, onProgress, ...options } = this.#options
-    const job = await records.change(found, takenOver)
-    const { catalogueId } = job
-    const elsewhere = new AbortController()
-    const signal = AbortSignal.any([lost, this.#closing.signal, elsewhere.signal])
-    let { progress } = job
-    /** Saves the progress. Stops this run if a user has stopped the import, or if another process is sending it now. */
-    const save = async () => {
-      const to = (now: Import) => progressed(now, job.run, progress)
-      const saved = await records.change(job, to).catch((error: unknown) => {
-        if (!(error instanceof ImportError)) throw error
-      })
-      if (saved?.state !== 'running') elsewhere.abort()
-    }
-    // If the store is unreachable, the next call tries again.
-    const ticker = setInterval(() => void save().catch(() => {}), TICK_MS)
-    const run: RunOptions = {
-      ...options,
-      source,
-      catalogueId,
-      batchId: `${job.id}.${job.run}`,
-      items: job.items,
-      batchAt: (from) => records.batch(job.id, from),
-      onProgress: (next) => {
-        progress = next
-        onProgress?.(next)
-      },
-      save,
-      signal,
-    }
-    const end = await records
-      .keepItems(job)
-      .then(() => sendAll(run))
-      .then((outcome): End => ({ state: 'completed', ...outcome }))
-      .catch((error: unknown) => (signal.aborted ? null : this.#failed(job, error)))
-      .finally(() => clearInterval(ticker))
-    if (end) return this.#end(job, end)
-    // Another process may be sending this import now.
-    if (lost.aborted) return
-    // A batch may have been accepted since the progress was last saved.
-    await save()
-    if ((await records.find(catalogueId))?.state === 'stopping') await this.#end(job, STOPPED)
+    const job = await this.#options.records.change(found, takenOver)
+    const signal = AbortSignal.any([lost, this.#closing.signal])
+    const end = await sendAll({ ...this.#options, source, job, signal })
+      .then((message): End => ({ state: 'completed', message }))
+      .catch((error: unknown) =>
+        signal.aborted || error instanceof RunEndedError ? null : this.#failed(job, error),
+      )
+    if (end) await this.#end(job, end)
   }
 
   /** The end of an import that failed. Logs unexpected errors without their message; rethrows errors of the store. */
@@ -145,24 +106,14 @@ export class Sender {
     const isRevoked = error instanceof ConnectionRevokedError
     const detail = by ? problemOf(error).detail : describeError(error)
     const problem = error instanceof AppError ? detail : texts.failures.app
-    return { state: 'failed', problem: isRevoked ? texts.failures.revoked : problem, said: null }
+    return { state: 'failed', message: isRevoked ? texts.failures.revoked : problem }
   }
 
-  /** Stores the received items first, and then the end of the import, because another import may begin after that. */
-  async #end({ catalogueId, id, run }: Import, end: End): Promise<void> {
+  /** Stores the end of a run, unless another file or another run has replaced it. */
+  async #end(job: Import, end: End): Promise<void> {
     const { records, log } = this.#options
-    const isCompleted = end.state === 'completed'
-    const to = (job: Import) => ended(job, run, end, new Date())
-    const store = async () => {
-      const job = await records.find(catalogueId)
-      if (job?.id !== id || job.run !== run || !isUnderWay(job)) return
-      await records.addReceived(job, isCompleted).catch((error: unknown) => {
-        // Expired items cannot be stored as received.
-        if (!(error instanceof ImportError)) throw error
-      })
-      await records.change(job, to, isCompleted ? COMPLETED_MS : undefined)
-    }
-    await retry(store, { timeoutMs: END_MS })
-    log.info({ importId: id, state: end.state }, 'import')
+    const to = (now: Import) => ended(now, job.run, end, new Date())
+    await retry(() => records.change(job, to), { timeoutMs: END_MS })
+    log.info({ importId: job.id, state: end.state }, 'import')
   }
 }

@@ -54,7 +54,7 @@ class Reader {
   #readNames(text: string): void {
     const separator = separatorOf(text)
     const { cells, broken } = this.#cellsOf(text, separator)
-    if (broken) this.#add(texts.column(cells.length + 1), broken.kind, broken.found)
+    if (broken !== undefined) this.#add(texts.column(cells.length + 1), 'quote', broken)
     const header = readHeader(cells)
     const isHeader = header.places.size > 0
     // If the only text in the line isn't a column name, it is a title or another file format.
@@ -69,13 +69,13 @@ class Reader {
     // Lines that contain only separators aren't split, because that would take long.
     if (!notBlank.test(text)) return
     const { cells, broken } = this.#cellsOf(text, separator)
-    if (!broken && cells.every((cell) => cell === '')) return
+    if (broken === undefined && cells.every((cell) => cell === '')) return
     if (++this.#itemLines > BOUNDS.items) throw new RefusedFileError(texts.refused.manyItems)
     const { names } = header
     const nameOf = (place: number) => shown(names[place] ?? '') || texts.column(place + 1)
     const surplus = cells.findIndex((cell, place) => place >= names.length && cell !== '')
     // If the cells of a line don't match the columns, further problems would mislead.
-    if (broken) this.#add(nameOf(cells.length), broken.kind, broken.found)
+    if (broken !== undefined) this.#add(nameOf(cells.length), 'quote', broken)
     else if (surplus >= 0) this.#add(nameOf(surplus), 'surplus', cells[surplus] ?? '')
     else this.#readItem(cells, header)
   }

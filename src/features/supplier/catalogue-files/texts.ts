@@ -38,13 +38,9 @@ export const texts = {
       expected: 'a price with at most four digits after the point, such as 12.50',
       cure: 'Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers, or to two digits in a script. Then save the CSV again.',
     },
-    tooHigh: {
-      expected: 'a price with at most nine digits before the point',
-      cure: 'Check whether this column is the price.',
-    },
     noNumber: {
-      expected: 'a price, such as 12.50: digits, and optionally a point and up to four more',
-      cure: 'Enter the price, or delete the line.',
+      expected: 'a price, such as 12.50: up to nine digits, and optionally a point and up to four more',
+      cure: 'Enter the price, or delete the line. Check whether this column is the price.',
     },
     noCode: { expected: 'a code', cure: 'Enter the code of the item, or delete the line.' },
     longCode: {
@@ -63,16 +59,11 @@ export const texts = {
       expected: 'text without line breaks and invisible characters',
       cure: 'Enter the text again, or use =CLEAN(A2) in Excel, LibreOffice, Google Sheets and Numbers.',
     },
-    formula: { expected: 'a value, not a formula', cure: FIX_FORMULA },
-    spreadsheetError: { expected: 'a value, not an error of a spreadsheet', cure: FIX_FORMULA },
+    formula: { expected: 'a value, not a formula or an error of a spreadsheet', cure: FIX_FORMULA },
     shortened: { expected: 'all digits: a spreadsheet has shortened a long number', cure: AS_TEXT },
-    quoteOpen: {
-      expected: 'a quote at the end of the text, in the same line',
-      cure: 'A text that begins with a quote also ends with one, and contains no line break; quotes within it are doubled, as in "2"" nail". To remove line breaks in a spreadsheet, use =CLEAN(A2).',
-    },
-    textAfterQuote: {
-      expected: 'the end of the text after its closing quote',
-      cure: 'Double the quotes within a text that begins with a quote, as in "2"" nail".',
+    quote: {
+      expected: 'a quote at the end of a text that begins with a quote, in the same line',
+      cure: 'Double the quotes within such a text, as in "2"" nail". It contains no line break: to remove line breaks in a spreadsheet, use =CLEAN(A2).',
     },
     surplus: {
       expected: 'no more cells than there are column names',
@@ -92,15 +83,15 @@ export const texts = {
     },
   } satisfies Record<string, Expectation>,
 
-  /** `suggestion`: the column that may be meant; `others`: the columns that the file doesn't have. */
-  unknownColumn: (suggestion: string | undefined, others: readonly string[]): Expectation => ({
-    expected: suggestion
-      ? `a column of the template: rename it to ${suggestion} if you mean that column, or delete it`
-      : others.length > 0
-        ? `a column of the template: rename it to ${new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(others)} if you mean that column, or delete it`
-        : 'a column of the template: delete it',
-    cure: `The columns of the template are ${TEMPLATE}.`,
-  }),
+  /** `names`: the columns that may be meant. */
+  unknownColumn: (names: readonly string[]): Expectation => {
+    const meant = new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(names)
+    const rename = meant && `rename it to ${meant} if you mean that column, or `
+    return {
+      expected: `a column of the template: ${rename}delete it`,
+      cure: `The columns of the template are ${TEMPLATE}.`,
+    }
+  },
 
   column: (number: number) => `column ${number}`,
   /** A cell, with the place of its duplicate. */

@@ -9,7 +9,7 @@ import {
   progressed,
   resumed,
   started,
-  stopRequested,
+  stopped,
   takenOver,
 } from '../../../../../src/features/supplier/catalogue-files/import.ts'
 
@@ -25,8 +25,8 @@ const FILE = {
 const READY = checked(null, FILE)
 const STATES = importSchema.shape.state.options
 type State = Import['state']
-const end = (state: 'completed' | 'failed' | 'stopped') => (job: Import) =>
-  ended(job, job.run, { state, problem: null, said: null }, NOW)
+const end = (state: 'completed' | 'failed') => (job: Import) =>
+  ended(job, job.run, { state, message: null }, NOW)
 
 /** The next state for each event and state. Every other state refuses the event with 409. */
 const TABLE: [string, (job: Import) => Import, Partial<Record<State, State>>][] = [
@@ -40,16 +40,15 @@ const TABLE: [string, (job: Import) => Import, Partial<Record<State, State>>][] 
   [
     'it comes further',
     (job) => progressed(job, job.run, NOTHING_SENT),
-    { running: 'running', stopping: 'stopping' },
+    { running: 'running', stopped: 'stopped' },
   ],
-  ['its user stops it', stopRequested, { running: 'stopping', stopping: 'stopping' }],
+  ['its user stops it', stopped, { running: 'stopped', stopped: 'stopped' }],
   [
     'it is completed',
     end('completed'),
-    { running: 'completed', stopping: 'completed', completed: 'completed' },
+    { running: 'completed', stopped: 'completed', completed: 'completed' },
   ],
-  ['it fails', end('failed'), { running: 'failed', stopping: 'failed', failed: 'failed' }],
-  ['it is stopped', end('stopped'), { running: 'stopped', stopping: 'stopped', stopped: 'stopped' }],
+  ['it fails', end('failed'), { running: 'failed', stopped: 'failed', failed: 'failed' }],
   ['its user sends it again', resumed, { running: 'running', failed: 'running', stopped: 'running' }],
 ]
 
@@ -67,18 +66,20 @@ test('only the run that began last writes how far it is and how it ends', () => 
   const second = takenOver(first)
   const refused = expect.objectContaining({ status: 409 })
   expect(() => progressed(second, first.run, NOTHING_SENT)).toThrow(refused)
-  expect(() => ended(second, first.run, { state: 'completed', problem: null, said: null }, NOW)).toThrow(
-    refused,
-  )
-  expect(progressed(second, second.run, { sent: 1, note: '' })).toMatchObject({ progress: { sent: 1 } })
+  expect(() => ended(second, first.run, { state: 'completed', message: null }, NOW)).toThrow(refused)
+  expect(progressed(second, second.run, { sent: 1, note: '' })).toMatchObject({ sent: 1 })
 })
 
-test('what one run has sent still counts as accepted when the next one begins again', () => {
-  const first = progressed(takenOver(started(READY)), 1, { sent: 2, note: '' })
-  const second = progressed(takenOver(first), 2, { sent: 1, note: '' })
-  expect(second).toMatchObject({ accepted: 2, progress: { sent: 1 } })
+test('a catalogue has received the items of the last completed import, whatever happens to later files', () => {
+  const received = { id: FILE.id, items: FILE.items }
+  const first = end('completed')(started(READY))
+  const later = started(checked(first, { ...FILE, id: 'f2' }))
+  for (const job of [first, later, end('failed')(later), stopped(later)])
+    expect(job).toMatchObject({ received })
 })
 
-test('the import of a deleted user stops, and names neither the user nor the file', () => {
-  expect(forgotten(started(READY))).toMatchObject({ by: null, fileName: '', state: 'stopping' })
+test('the import of a deleted user stops, and names neither the user nor the file, which goes unless it was received', () => {
+  expect(forgotten(started(READY))).toBeNull()
+  const later = started(checked(end('completed')(started(READY)), { ...FILE, id: 'f2' }))
+  expect(forgotten(later)).toMatchObject({ by: null, fileName: '', items: 0, state: 'stopped' })
 })

@@ -55,7 +55,7 @@ async function openCatalogue() {
   async function look(job: Import, of: Prices): Promise<Tab> {
     const { records, received } = processes[0]
     const file = Object.entries(of).map(([code, price]) => ({ code, price }))
-    const items = await records.received(to)
+    const items = await records.received(await records.find(to))
     const { code } = await compare(file, items)
     return { job, code, prices: of, before: items ? await received(to) : {} }
   }

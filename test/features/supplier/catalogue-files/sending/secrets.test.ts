@@ -27,7 +27,7 @@ test('after every import and fault, no secret is in a log line, page, error, or 
     await visitor.post(`${path}/send`, { form: { code: difference?.code ?? '' } })
     const over = async () => {
       const { state } = (await visitor.get(path, { accept })).json()
-      expect(['running', 'stopping']).not.toContain(state)
+      expect(state).not.toBe('running')
     }
     await vi.waitFor(over, 30_000)
     for (const shown of [path, `${path}/live`, `${at}/${id}`]) await visitor.get(shown)

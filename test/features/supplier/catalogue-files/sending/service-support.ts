@@ -60,7 +60,7 @@ export function openProcess({ platform, access }: World, store: KeyValueStore, m
     },
     /** The prices that the catalogue received, by code in lower case. */
     async received(catalogueId: string): Promise<Record<string, number>> {
-      const items = (await records.received(catalogueId)) ?? new Map()
+      const items = (await records.received(await records.find(catalogueId))) ?? new Map()
       return Object.fromEntries([...items].map(([code, { price }]) => [code, price]))
     },
     /** Resolves to the import when it is over. */

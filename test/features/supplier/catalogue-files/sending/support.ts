@@ -98,7 +98,7 @@ export async function openPages(app: Pick<Running, 'url' | 'platform'>, visitor:
       }, SOON),
     /** Resolves when the import has this note. */
     says: (catalogueId: string, note: string): Promise<void> =>
-      vi.waitFor(async () => expect((await json(catalogueId)).progress.note).toBe(note), SOON),
+      vi.waitFor(async () => expect((await json(catalogueId)).note).toBe(note), SOON),
   }
 }
 
