@@ -89,7 +89,7 @@ function init(name: string, removed: readonly string[]): void {
   const tree = repository.git('rev-parse', 'HEAD:./')
   print('Working. If you interrupt this command, put everything back with: git restore . && git clean -fdq .')
   const readme = productReadme(name)
-  // With them goes this command.
+  // This also deletes this command.
   removeAll(project, [...ofStarter, ...placesOfAll(FOLDERS, removed)])
   project.write('README.md', readme)
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')

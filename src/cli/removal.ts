@@ -93,8 +93,8 @@ export const sizeOf = (project: Project, { name, folder }: Pick<NamedFeature, 'n
   placesOf(name, groupsOf([folder])).flatMap(project.filesBelow).length
 
 /**
- * Removes features or other folders, and the npm scripts, files and packages that are unused without them. What was unused before
- * stays. Returns the removed files and packages. If knip cannot run, throws before any change.
+ * Removes features or other folders, and the npm scripts, files and packages that are unused without them. Leaves those that were
+ * unused before. Returns the removed files and packages. If knip cannot run, throws before any change.
  */
 export function removeAll(project: Project, places: readonly string[]): Unused {
   const before = findUnused(project)

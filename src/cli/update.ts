@@ -66,7 +66,7 @@ function select(base: string, theirs: string, wanted: readonly string[]): string
   const newIn = (...what: string[]) =>
     repository.list('diff', '--cached', '--name-only', '--diff-filter=A', '-z', ...what)
   const [newNames, added] = [newIn('--no-renames'), newIn('-M')]
-  // A feature with a file that one of the product's features has, perhaps under another name, is one that the product has.
+  // If a feature of the product has a file of a feature, perhaps under another name, the product has this feature.
   const [merged, news] = [product.filesBelow('src/features'), newIn('-M', '--', 'src/features')]
   const had = removal.foldersOf(merged.filter((file) => !news.includes(file)))
   const present = featureFolders(merged).filter((folder) => had.includes(`src/features/${folder}`))
@@ -88,7 +88,7 @@ function select(base: string, theirs: string, wanted: readonly string[]): string
   return unwanted
 }
 
-/** Writes the merged package.json, with each package that the merged code imports. `source`: where the next update comes from by default. */
+/** Writes the merged package.json, with each package that the merged code imports. `source`: the default of the next update. */
 function writeMerged(base: string, theirs: Manifest, source: string, wanted: readonly string[]): void {
   const ours = readManifest(product)
   writeManifest(product, mergeKeys(manifestOf(base), ours, theirs))

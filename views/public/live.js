@@ -23,7 +23,7 @@ async function refresh() {
     const details = next.querySelector(`#${CSS.escape(id)}`)
     if (details) details.open = true
   }
-  // What the reader is typing or choosing stays.
+  // Keeps the text and the choices that the reader has entered.
   for (const { id, value, defaultValue } of current.querySelectorAll('input[id], select[id]')) {
     const input = next.querySelector(`#${CSS.escape(id)}`)
     if (input && value !== defaultValue) input.value = value
@@ -36,7 +36,7 @@ async function refresh() {
   announce(current, next)
   current.replaceWith(next)
   document.title = page.title
-  // What the reader looks at stays where it is.
+  // Keeps the part of the page that the reader is looking at in its place.
   const moved = anchor && next.querySelector(`#${CSS.escape(anchor.id)}`)
   if (moved && scrollY > 0) scrollBy(0, moved.getBoundingClientRect().top - top)
   if (focused) counterpart(next, focused)?.focus()

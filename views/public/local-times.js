@@ -1,6 +1,6 @@
-// Shows every <time datetime> in the reader's time zone, and the exact time in UTC on hover: recent ones as "2 minutes ago", or as
-// their data-relative in the first minute, if they have it; those with data-countdown as the time left, as their data-left says, and
-// then as their data-expired. A date without a time of day is the same in every time zone. Without this script, pages show times in UTC.
+// Shows every <time datetime> in the reader's time zone, and the exact time in UTC on hover. A recent time becomes "2 minutes ago", or in
+// the first minute its data-relative, if it has one. A time with data-countdown becomes the time left, in the words of its data-left, and
+// after that its data-expired. A date without a time of day is the same in every time zone. Without this script, pages show times in UTC.
 const SECOND = 1_000
 const MINUTE = 60_000
 const IN = 'in {time}'

@@ -15,7 +15,7 @@ import { browserSession, type ConnectRoutesOptions } from './visit.ts'
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
     Router()
-      // A visit uses up a flow, so a HEAD request (for example, from a mail scanner) must not count as a visit.
+      // A visit uses up a flow, so a HEAD request (for example, from an email scanner) must not count as a visit.
       .head('/context', getOnly)
       .head('/callback', getOnly)
       .use(startRoute(options), contextRoute(options), confirmRoutes(options), callbackRoutes(options))

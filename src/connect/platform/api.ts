@@ -183,7 +183,7 @@ async function request<T>(
   }
 }
 
-/** Whether the platform may have carried out a write although it answered so, or may yet carry it out. */
+/** Whether the platform may have carried out a write despite this answer, or may still carry it out. */
 const leavesUnknown = (method: Method, { status }: HttpResponse): boolean =>
   method !== 'GET' && (status >= 500 || (status >= 300 && status < 400))
 

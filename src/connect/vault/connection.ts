@@ -81,6 +81,7 @@ const endedSchema = z.object({
   scopes: z.array(z.string()).nullable(),
   connectedAt: z.number(),
   usedAt: z.number().nullable(),
+  /** When access ended, and why. */
   endedAt: z.number(),
   endedReason: endReasonSchema,
 })
@@ -467,8 +468,9 @@ export const lastUse = (of: { usedAt: number | null; connectedAt: number }): num
 export const LATER = 1e14
 
 /**
- * The place of a record in the list of the user's connections. Those that need the user come first, then those that will, because they
- * have no refresh token, by their expiry, and then the others, by their last use. So time alone changes no order.
+ * The place of a record in the list of the user's connections. Connections that need the user come first. Connections without a
+ * refresh token will need the user, so they follow, by their expiry, and then all others, by their last use. So time alone doesn't
+ * change the order.
  */
 export function placeOf(record: ConnectionRecord, requestedScopes: readonly string[], now: number): number {
   if (record.status === 'none') return 0

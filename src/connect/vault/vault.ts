@@ -442,8 +442,8 @@ export class Vault {
   }
 
   /**
-   * Stores the failure of a token request with the pause that follows, or the end of access. Resolves to the record now, as far as
-   * it is known. Throws the error if no request was sent, or if the error does not come from the platform.
+   * Stores the failure of a token request with the pause that follows, or the end of access. Resolves to the latest
+   * known record. Throws the error if no request was sent, or if the error does not come from the platform.
    */
   async #noteFailure(ref: ConnectionRef, sent: ActiveRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()

@@ -14,7 +14,7 @@ const querySchema = z.object({ bxcontext: z.union([z.literal(''), platform.bxcon
 
 /**
  * The page to link to from emails and other sites. It also explains its purpose to visitors who are signed out, but doesn't show
- * them a business's name, because anyone can write a link. Opening it has no effect, because mail scanners and browsers also open
+ * them a business's name, because anyone can write a link. Opening it has no effect, because email scanners and browsers also open
  * links. Only its button starts a flow, for the signed-in user. It is mounted at `/`, because traces would show the routes of only
  * one of two parts at `/connect`.
  */

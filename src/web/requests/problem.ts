@@ -17,7 +17,7 @@ import { noteFlow } from '../../connect/index.ts'
 import { type ErrorText, texts } from '../texts.ts'
 import { badInput, InvalidInputError } from './errors.ts'
 
-/** What a user can do: connect again, grant a permission, try again, or sign in; null if none of these helps. */
+/** The next step for a user: connect again, grant a permission, try again, or sign in; null if none of these helps. */
 type NextStep = 'connect' | 'consent' | 'retry' | 'signIn' | null
 
 export interface Problem {

@@ -88,7 +88,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
     })
   return {
     routes,
-    // Whoever wants to sign in as someone else keeps the session at the provider, which asks who it is.
+    // A user who wants to sign in as someone else keeps the session at the provider, which asks who signs in.
     logoutUrl: async (req, returnTo) =>
       returnTo === null
         ? logoutUrlOf(options, configuration, idTokenOf(req, cipher))

@@ -40,7 +40,7 @@ export type OwnSignIn = (options: {
   store: KeyValueStore
   /** The app's public origin, without a trailing slash. */
   baseUrl: string
-  /** The folder for files. */
+  /** The folder for files of the sign-in (`DATA_DIR`). */
   dataDir: string
 }) => SignInParts | Promise<SignInParts>
 
