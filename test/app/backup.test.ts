@@ -71,7 +71,7 @@ describe('npm run restore', () => {
   const namesIn = (dir: string) =>
     readdirSync(dir).filter((name) => name.startsWith('store') || name.startsWith('restore'))
 
-  test('puts a backup, made while the app ran, in place of the store, and keeps the former one', async () => {
+  test('replaces the store with a backup that was made while the app ran, and keeps the former store', async () => {
     const { store, copy } = await backedUp()
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect(readdirSync(temp.dir).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
@@ -119,7 +119,7 @@ describe('npm run restore', () => {
     ])
   })
 
-  test('refuses while the app has the store open, which goes on', async () => {
+  test('refuses while the app has the store open, and the app keeps running', async () => {
     const { store, copy } = await backedUp()
     const { code, output } = await restore(copy)
     expect([code, output]).toEqual([

@@ -14,7 +14,7 @@ const PLATFORM = { PLATFORM_APP_URL: NOWHERE, PLATFORM_AUTH_URL: NOWHERE, PLATFO
 
 const COMMANDS = [['connections', 'list'], ['reencrypt']]
 
-test.for(['SQLite', 'Redis'] as const)('each command ends by itself on %s', async (kind, { skip }) => {
+test.for(['SQLite', 'Redis'] as const)('each command ends without help on %s', async (kind, { skip }) => {
   skip(kind === 'Redis' && !REDIS, withRedis)
   const { dir, remove } = tempDir()
   onTestFinished(remove)

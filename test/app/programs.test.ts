@@ -121,7 +121,7 @@ describe('the app', () => {
     silent.close()
   })
 
-  test('names a setting in .env that does not exist; at SIGTERM it is not ready for SHUTDOWN_DELAY_SECONDS and goes on, then lets requests in flight finish and accepts no new ones', async () => {
+  test('names a setting in .env that does not exist; at SIGTERM it is not ready for SHUTDOWN_DELAY_SECONDS but keeps working, then lets requests in flight finish and accepts no new ones', async () => {
     const [asked, respond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const platform = await serve(async (req, res) => {
       for await (const _chunk of req);

@@ -73,7 +73,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     await recovers()
   })
 
-  test('disappears without closing its connections and is back at the same address: the app notices and recovers by itself', async () => {
+  test('disappears without closing its connections and is back at the same address: the app notices and recovers automatically', async () => {
     const proxy = await tapProxy(redis.port)
     const proxied = await startAll({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` })
     await ready(proxied.services.store)

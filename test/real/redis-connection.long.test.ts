@@ -54,7 +54,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     return Number(/total_connections_received:(\d+)/.exec(await admin.info('stats'))?.[1])
   }
 
-  test('to a master that became a replica is replaced, and every read is answered meanwhile', async () => {
+  test('to a master that became a replica is replaced, and every read is answered in the meantime', async () => {
     const states: string[] = []
     const store = await openReady(redis.url, (state, reason) => void states.push(`${state}: ${reason}`))
     const key = fresh()
@@ -76,7 +76,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await store.close()
   })
 
-  test('goes on with a walk over all owners after a restart of Redis, and misses none', async () => {
+  test('continues a walk over all owners after a restart of Redis, and misses no owner', async () => {
     const store = await openReady()
     const owners = Array.from({ length: 2_000 }, (_, i) => `o${i}`)
     // Takes turns, because on a busy machine all commands at once would exceed their time limit.

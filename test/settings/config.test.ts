@@ -126,7 +126,7 @@ test('OIDC_ISSUER beside a sign-in of your own does not start, and the message s
   expect(problems(good(oidc), true)).toEqual([])
 })
 
-test('an address that is used by itself is used as it is typed, and one that paths are appended to has no closing slash', () => {
+test('an address without appended paths is used as it is typed, and an address to which paths are appended has no closing slash', () => {
   const revocationUrl = 'https://auth.example/o/revoke_token/?tenant=a%2Fb'
   const connectedAppsUrl = 'https://app.example/settings/?tab=apps#connected'
   const config = readConfig(

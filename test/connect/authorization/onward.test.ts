@@ -5,7 +5,7 @@ import { leadsTo } from '../../support/visitor.ts'
 
 const app = await sharedApp()
 
-test('a form leads to the platform by a page that goes on by itself and has a link, and a program gets the address', async () => {
+test('a form leads to the platform by a page that continues automatically and has a link, and a program gets the address', async () => {
   const visitor = await signedIn(app, newUser())
   const page = await visitor.post(`${app.url}/connect`)
   const start = `${app.platform}/oauth2.html?redirectUrl=${encodeURIComponent(`${app.url}/connect/context`)}`

@@ -120,7 +120,7 @@ describe('reconnecting one business when another one comes back', () => {
 })
 
 describe('the platform (sandbox)', () => {
-  test('lets the user switch accounts on the consent page, and the same flow goes on', async () => {
+  test('lets the user switch accounts on the consent page, and the same flow continues', async () => {
     await logIn(app, visitor, MARCUS)
     const first = await visitor.follow(await visitor.post(`${app.url}/connect`), `${app.url}/connect/context`)
     const consent = await visitor.follow(await visitor.get(first.url))

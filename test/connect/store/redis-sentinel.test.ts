@@ -186,7 +186,7 @@ describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
     return { sentinel, store, states, write }
   }
 
-  test('uses the server that the Sentinel names as soon as that says that it is a master, although the former one goes on', async () => {
+  test('uses the server that the Sentinel names as soon as this server calls itself a master, although the former master keeps running', async () => {
     await tell(servers[1], 'REPLICAOF', '127.0.0.1', '1')
     const { sentinel, store, states, write } = await start()
     await expect.poll(write).toBeUndefined()

@@ -51,7 +51,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await expect(store.get(fresh())).rejects.toMatchObject({ status: 503 })
   })
 
-  test('is tried until somebody listens, and is opened again after Redis was killed: each change is reported once', async () => {
+  test('is tried until a server listens, and is opened again after Redis was killed: each change is reported once', async () => {
     await server.kill()
     const { store, states, becomes } = open(server.url)
     await becomes(LOST)
@@ -104,7 +104,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await store.close()
   })
 
-  test('lists no value that somebody else has deleted', async () => {
+  test('lists no value that another client has deleted', async () => {
     const { store } = open(server.url)
     await ready(store)
     const [kept, gone] = [fresh(), { ...fresh(), owner: `owner ${count - 1}`, id: 'gone' }]

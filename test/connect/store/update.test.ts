@@ -25,7 +25,7 @@ describe('an update', () => {
     expect(written).not.toHaveBeenCalled()
   })
 
-  test('begins again if another process has changed the value meanwhile', async () => {
+  test('begins again if another process has changed the value in the meantime', async () => {
     await store.set(KEY, '1')
     const seen: (string | null)[] = []
     const result = await update(store, KEY, (value) => {

@@ -35,7 +35,7 @@ test('a connection is refreshed once in 5 s among all processes, however often t
 describe('a token that has expired is not handed out', () => {
   const expired = { code: 'platform_unavailable', status: 503 }
 
-  test('in place of one that the API rejected, although it is newer', async () => {
+  test('instead of a token that the API rejected, although it is newer', async () => {
     setup = await connectedSetup()
     setup.endpoint.answers(tokens({ access_token: 'newer' }), tokens({ access_token: 'next' }))
     await setup.vault.refresh(REF)

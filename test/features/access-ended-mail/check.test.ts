@@ -44,7 +44,7 @@ test('the doctor signs in at the mail server and sends nothing; of a refusal it 
   expect(server.mails).toEqual([])
 })
 
-test('the doctor names a mail server that does not answer, and says nothing without one', async () => {
+test('the doctor names a mail server that does not answer, and is silent without a mail server', async () => {
   const port = await freePort()
   expect(await check(context, settings(`smtp://127.0.0.1:${port}`))).toMatchObject([
     { id: 'address', setting: 'MAIL_URL', text: `127.0.0.1:${port}: ECONNREFUSED` },

@@ -28,7 +28,7 @@ async function sent(name: string, settings = {}) {
   return server.mails.at(-1) ?? expect.fail('no mail')
 }
 
-describe('a mail', () => {
+describe('an email', () => {
   test.each([
     ['Harbour\r\nBcc: eve@evil.example'],
     ['Harbour\nBcc: eve@evil.example\n\n<p>Another text'],

@@ -202,7 +202,7 @@ describe('while the mail server is down', () => {
     await expect.poll(() => late.mails).toHaveLength(1)
   })
 
-  test('a mail that the server puts off is sent again, as the same mail', async () => {
+  test('an email that the server puts off is sent again, as the same email', async () => {
     server.refusals.push({ responseCode: 451, isAfterContent: true }, { responseCode: 451 })
     mailing()
     await end()
@@ -212,7 +212,7 @@ describe('while the mail server is down', () => {
     expect(idIn(server.mails[0]?.raw)).toBe(idIn(server.refused[0]))
   })
 
-  test('a user who has connected again, or disconnected, meanwhile gets none', async () => {
+  test('a user who has connected again, or disconnected, in the meantime gets no email', async () => {
     const port = await freePort()
     const other = { ...REF, bxcontext: 'other' }
     await consent(setup.vault, {}, other)
@@ -260,7 +260,7 @@ describe('while the mail server is down', () => {
     expect(late.mails).toHaveLength(1)
   })
 
-  test('a mail is given up when its time is over, with a line in the log that names no address', async () => {
+  test('an email is given up when its time is over, with a line in the log that names no address', async () => {
     const { logLines } = mailing({ timeoutMs: 0 }, await freePort())
     await end()
     await expect.poll(() => logLines).toHaveLength(1)
@@ -273,7 +273,7 @@ describe('while the mail server is down', () => {
     expect(logLines[0]).not.toContain('ann')
   })
 
-  test('a mail that the server refuses for good is not sent again', async () => {
+  test('an email that the server refuses for good is not sent again', async () => {
     server.refusals.push({ responseCode: 550 })
     const { logLines } = mailing()
     await end()

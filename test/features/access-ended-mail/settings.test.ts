@@ -7,7 +7,7 @@ const from = 'no-reply@connect.example'
 const read = (env: Record<string, string>) =>
   readSettings({ MAIL_FROM: from, ...env }, accessEndedMailSettings)
 
-test('without MAIL_URL there are no mails', () => {
+test('without MAIL_URL there are no emails', () => {
   expect(read({})).toBeNull()
   expect(readSettings({}, accessEndedMailSettings)).toBeNull()
 })
@@ -37,7 +37,7 @@ test.each([
   expect(() => read({ MAIL_URL })).toThrow(/^(?!.*secret-7).*MAIL_URL must be smtp:\/\/HOST:PORT or smtps:/s)
 })
 
-test('the sandbox shows no mails in production', () => {
+test('the sandbox shows no emails in production', () => {
   expect(() => read({ MAIL_URL: 'sandbox', NODE_ENV: 'production' })).toThrow('MAIL_URL must be smtp://')
 })
 

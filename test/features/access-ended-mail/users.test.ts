@@ -157,7 +157,7 @@ test('OpenID Connect: the address is encrypted in the store, exported with the u
   expect(await app.services.store.ofOwner(provider.userId)).toEqual([])
 })
 
-test('OpenID Connect: an app that sends no mails keeps no address', async () => {
+test('OpenID Connect: an app that sends no emails keeps no address', async () => {
   const provider = await startProvider()
   provider.choices.claims = { name: 'Ann' }
   const app = await start(provider.env)

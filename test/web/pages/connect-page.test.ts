@@ -117,7 +117,7 @@ describe('the page that a link shows to visitors who are signed out', () => {
     expect(new URL(href.replaceAll('&amp;', '&')).searchParams.get('body')).toBe(texts.sendOn.text(LINK))
   })
 
-  test('is the same for a business that somebody has connected and for one that does not exist', async () => {
+  test('is the same for a business that another user has connected and for a business that does not exist', async () => {
     await connected(app, { name: newUser() })
     const page = async (id: string) =>
       (await createVisitor().get(`${LINK}?bxcontext=${id}`)).text.replaceAll(id, 'ID')

@@ -22,7 +22,7 @@ const headingsIn = (text: string) =>
   [...text.matchAll(/<h2 id="title-[^"]*">([^<]*)/g)].map(([, name]) => name)
 const liveIn = (text: string) => /data-live="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
 
-test('a user with many connections sees 25 of them, and can search, sort, and go on', async () => {
+test('a user with many connections sees 25 of them, and can search, sort, and open the next page', async () => {
   const { visitor } = await withConnections(27)
   const first = await visitor.get(LIST)
   expect(headingsIn(first.text)).toHaveLength(25)

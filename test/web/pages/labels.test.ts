@@ -72,7 +72,7 @@ describe('the form for a name', () => {
     expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
   })
 
-  test('changes nothing if another tab has changed the name, and keeps what was typed; a refresh meanwhile does not matter', async () => {
+  test('changes nothing if another tab has changed the name, and keeps what was typed; a refresh in the meantime does not matter', async () => {
     const user = newUser()
     const visitor = await connected(app, { name: user })
     const at = urlOf('/label', 'harbour-homes')

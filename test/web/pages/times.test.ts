@@ -42,6 +42,6 @@ test('the times of a sentence are times, and the rest is text', () => {
   )
 })
 
-test('what the platform sends in place of a time is shown as text', () => {
+test('a value of the platform that is not a time is shown as text', () => {
   expect(format.time('<i>soon</i>')).toBe('&lt;i&gt;soon&lt;/i&gt;')
 })

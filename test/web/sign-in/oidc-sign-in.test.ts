@@ -127,7 +127,7 @@ describe('sign-in at a provider', () => {
     },
   )
 
-  test('to return to a page with a long address fits into the headers that proxies accept, or goes on without it', async () => {
+  test('to return to a page with a long address fits into the headers that proxies accept, or continues without it', async () => {
     for (const length of [800, 2_000]) {
       const page = '/connections?'.padEnd(length, 'x')
       const visitor = createVisitor()
@@ -200,7 +200,7 @@ describe('sign-in at a provider', () => {
     expect(await signedInAs(app, (await logIn()).visitor)).toBe('Ann Lee')
   })
 
-  test('shows no name of a UserInfo that is about somebody else', async () => {
+  test('shows no name of a UserInfo about another user', async () => {
     both.choices.userInfo = { sub: 'user|43', name: 'Bob' }
     expect(await signedInAs(app, (await logIn()).visitor)).toBe('ann@ridgeline.example')
   })

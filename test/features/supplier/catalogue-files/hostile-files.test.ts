@@ -62,7 +62,7 @@ test('100,000 items are read, and one more is refused', async () => {
   expect(more.ok ? [] : more.problems.listed.map(({ expected }) => expected)).toEqual([manyItems])
 })
 
-test('other work of the process goes on while a file is read', async () => {
+test('other work of the process continues while a file is read', async () => {
   let turns = 0
   let isRead = false
   const turn = () => {

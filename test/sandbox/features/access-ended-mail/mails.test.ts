@@ -22,7 +22,7 @@ const send = (mail: unknown, headers = {}) =>
   })
 const page = async () => (await createVisitor().get(`${sandbox.url}/mails`)).text
 
-test('a mail is shown as text, the latest first, with its web addresses as links, until a reset', async () => {
+test('an email is shown as text, the latest first, with its web addresses as links, until a reset', async () => {
   expect((await send(MAIL)).status).toBe(204)
   expect((await send({ ...MAIL, subject: 'Later' })).status).toBe(204)
   const shown = await page()

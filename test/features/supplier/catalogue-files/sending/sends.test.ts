@@ -87,7 +87,7 @@ describe('an import', () => {
     expect(await process.received(to)).toEqual({ old: 5, c0: 9 })
   })
 
-  test('goes on after a shutdown in the next process', async () => {
+  test('continues after a shutdown in the next process', async () => {
     const [first, next] = [open(), open()]
     await world.platform.fault('items', '429', undefined, 100)
     await first.start(await first.check(to, fileOf(3)))
