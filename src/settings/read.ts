@@ -54,12 +54,6 @@ export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
   for (const [variable, field] of variablesOf(schema)) {
     if (/^(["']).*\1$/s.test(given[variable] ?? ''))
       problems.add(`${variable} is in quotes, which docker --env-file and kubectl keep: remove them`)
-    if (given[variable]?.startsWith('tcp://')) {
-      problems.add(
-        `${variable} is an address that Kubernetes adds for a Service of that name: set enableServiceLinks: false in the pod`,
-      )
-      continue
-    }
     const { error } = z.safeParse(field, given[variable])
     for (const { message } of error?.issues ?? []) problems.add(`${variable} ${message}`)
   }

@@ -82,7 +82,6 @@ export const texts = {
       total === null ? `${from}–${to}` : `${from}–${to} of ${total.toLocaleString(LANGUAGE)}`,
     previous: 'Previous',
     next: 'Next',
-    page: (number: number) => `Page ${number}`,
   },
 
   list: {
@@ -346,7 +345,6 @@ export const texts = {
   errorPage: {
     tryAgain: 'Try again',
     signedInAs: (user: string) => `You're signed in as ${isolated(user)}.`,
-    signInAgain: 'Sign in as someone else',
     start: 'Start page',
     sandbox: 'The platform is the sandbox:',
     sandboxFaults: 'see its faults and latest calls',
@@ -414,10 +412,6 @@ export const texts = {
       title: "You don't have this connection",
       detail:
         'The connection that this link is for was disconnected, or belongs to another user. Nothing was connected. If you have another login for this app, sign out, and open the link again.',
-    },
-    label_changed: {
-      title: 'Someone else changed the name',
-      detail: "Someone else changed the name, or you did in another tab, so yours wasn't saved.",
     },
     invalid_input: { title: 'Please check your input', detail: 'The input is not valid.' },
     csrf_rejected: {

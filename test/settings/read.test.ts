@@ -88,12 +88,6 @@ test('the default messages of zod do not repeat a value either', () => {
   }
 })
 
-test('an address that Kubernetes sets for a Service is explained, and is the only problem of its variable', () => {
-  expect(problems({ NAME: 'x', COUNT: 'tcp://10.0.0.7:80' })).toEqual([
-    'COUNT is an address that Kubernetes adds for a Service of that name: set enableServiceLinks: false in the pod',
-  ])
-})
-
 test.each(['"in quotes"', "'in quotes'"])('a value that is %s is refused by name', (value) => {
   const group = () => z.object({ name: z.string().optional().meta({ variable: 'NAME' }) })
   expect(() => readSettings({ NAME: value }, group)).toThrow('NAME is in quotes')

@@ -32,8 +32,6 @@ export interface Choices {
   userInfo?: Record<string, unknown>
   /** Whether it has a logout page. */
   hasLogout?: boolean
-  /** The values of `prompt` that it lists. */
-  prompts?: readonly string[] | undefined
   /** How its clients authenticate, by default only in the body. With Basic, it doesn't decode the credentials, as some real providers. */
   authMethods?: readonly string[]
 }
@@ -60,7 +58,6 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
       jwks_uri: `${issuer}/keys`,
       userinfo_endpoint: `${issuer}/userinfo`,
       ...(choices.hasLogout && { end_session_endpoint: `${issuer}/logout` }),
-      ...(choices.prompts && { prompt_values_supported: choices.prompts }),
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],

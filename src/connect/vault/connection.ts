@@ -341,18 +341,15 @@ export const namesSchema = z.object({ businessName: name, userName: name, label:
 /** The names of the business and the person as the platform reports them, and the user's own name for the connection. */
 export type Names = z.infer<typeof namesSchema>
 
-/**
- * Changes the label if it still equals the label that the user saw (`shown`). Comparing `rev` would not work, because a background
- * refresh also changes it. `open` decrypts the names, and `seal` encrypts them.
- */
+/** Changes the label. `open` decrypts the names, and `seal` encrypts them. */
 export function labelled(
   record: ConnectionRecord,
-  { label, shown }: Record<'label' | 'shown', string | null>,
+  label: string | null,
   { open, seal }: { open(sealed: string): Names; seal(names: Names): string },
 ): ConnectionRecord {
   if (record.status === 'none') return record
   const names = open(record.names)
-  return names.label === shown && label !== shown ? { ...record, names: seal({ ...names, label }) } : record
+  return names.label === label ? record : { ...record, names: seal({ ...names, label }) }
 }
 
 /** Encrypts the secrets of a record with another key. */

@@ -168,10 +168,10 @@ export class ConnectionRecords {
   }
 
   /** Changes the label of a connection: see `labelled`. Throws `DecryptionError`. */
-  label(ref: ConnectionRef, change: Record<'label' | 'shown', string | null>): Promise<Change> {
+  label(ref: ConnectionRef, label: string | null): Promise<Change> {
     const open = (sealed: string) => this.#unseal(ref, sealed, namesSchema)
     const seal = (names: Names) => this.#seal(ref, names)
-    return this.change(ref, (record) => labelled(record, change, { open, seal }))
+    return this.change(ref, (record) => labelled(record, label, { open, seal }))
   }
 
   /** Throws `DecryptionError`. */

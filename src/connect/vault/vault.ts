@@ -254,14 +254,10 @@ export class Vault {
     return this.#revoke(before === null || isOver ? null : this.#records.secretsIfReadable(ref, before))
   }
 
-  /**
-   * Sets or removes (null) the user's own name for the connection. `shown`: the name that the user saw. Resolves to false if the
-   * name has been changed in the meantime. Throws `NotConnectedError`, `DecryptionError`.
-   */
-  async label(ref: ConnectionRef, label: string | null, shown: string | null): Promise<boolean> {
-    const { after } = await this.#records.label(ref, { label, shown })
+  /** Sets or removes (null) the user's own name for the connection. Throws `NotConnectedError`, `DecryptionError`. */
+  async label(ref: ConnectionRef, label: string | null): Promise<void> {
+    const { after } = await this.#records.label(ref, label)
     if (after.status === 'none') throw new NotConnectedError()
-    return this.#records.namesOf(ref, after).label === label
   }
 
   /** Calls `listener` after each change of a connection in this process. Returns a function that unsubscribes. */

@@ -11,17 +11,12 @@ import {
   type UnreadableConnection,
   type Vault,
 } from '../../connect/index.ts'
-import { notSignedIn, WebError } from '../requests/errors.ts'
+import { notSignedIn } from '../requests/errors.ts'
 import { textField } from '../requests/form-fields.ts'
+import { leaveNotice, type Notice } from '../requests/notice.ts'
 import { problemOf } from '../requests/problem.ts'
 import { rejectForm } from '../requests/rejected-form.ts'
-import {
-  type Notice,
-  sendOnward,
-  sendPageOrJson,
-  sendResultOrRedirect,
-  wantsJson,
-} from '../requests/respond.ts'
+import { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from '../requests/respond.ts'
 import { currentUser, requireUser } from '../sign-in/user.ts'
 import { texts } from '../texts.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
@@ -61,7 +56,6 @@ const NO_CONTROL = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
 const orNone = (label: string) => (/[\p{L}\p{N}\p{P}\p{S}]/u.test(label) ? label : null)
 const labelSchema = z.object({
   label: textField(MAX_LABEL).regex(NO_CONTROL, texts.rules.controlCharacters).transform(orNone),
-  shown: z.string(texts.rules.text).default('').transform(orNone),
 })
 
 type ConnectionRequest = Request<{ bxcontext: string }>
@@ -230,8 +224,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
   return Router().post('/:bxcontext/label', async (req, res) => {
     const ref = connectionIn(req)
     try {
-      const { label, shown } = labelSchema.parse(req.body ?? {})
-      if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
+      await vault.label(ref, labelSchema.parse(req.body ?? {}).label)
     } catch (error) {
       return rejectForm(req, res, error, () => pageWith(options, req, res))
     }
@@ -296,9 +289,8 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   isSignedIn: (req) => currentUser(req) !== null,
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
-    const location = '/connections'
-    if (notice) req.leaveNotice(notice, location)
-    return location
+    if (notice) leaveNotice(req, notice)
+    return '/connections'
   },
   sendRedirectPage: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async confirmDifferentBusiness(req, res, { id, bxcontext, expected }) {

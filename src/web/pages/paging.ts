@@ -85,10 +85,7 @@ export function platformPage(
   }
 }
 
-/**
- * The range of records on a page, and links to other pages. Page numbers appear only if the pages are full. `first` is set if a
- * later page has no records.
- */
+/** The range of records on a page, and links to other pages. `first` is set if a later page has no records. */
 export function pager({ items, total, next, repeated }: PageOf<unknown>, choice: ListChoice) {
   const { top, skip } = choice
   const starts = choice.starts ? choice.starts.split('.') : []
@@ -96,9 +93,6 @@ export function pager({ items, total, next, repeated }: PageOf<unknown>, choice:
   const isPastEnd = items.length === 0 && skip > 0
   const hrefOf = (skip: number, starts: (string | number)[] = [], after = '') =>
     addressOf({ ...choice, skip, after, starts: starts.join('.') })
-  const current = Math.floor(skip / top) + 1
-  // Links end at `MAX_SKIP`, because the app refuses requests beyond it.
-  const last = total === null || !isFull ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,
     to: skip + items.length,
@@ -110,11 +104,6 @@ export function pager({ items, total, next, repeated }: PageOf<unknown>, choice:
         ? hrefOf(Number(starts.at(-1) ?? Math.max(0, skip - top)), starts.slice(0, -1))
         : null,
     next: next && hrefOf(next.skip, isFull ? [] : [...starts, skip].slice(-MAX_STARTS), next.after),
-    pages: numbersNear(current, last).map((number) => ({
-      number,
-      href: hrefOf((number - 1) * top),
-      isCurrent: number === current && skip % top === 0,
-    })),
   }
 }
 
@@ -123,7 +112,3 @@ function addressOf({ top, skip, keep, ...chosen }: ListChoice): string {
   for (const [name, value] of Object.entries({ ...chosen, ...keep })) if (value) query.set(name, value)
   return `?${query}`
 }
-
-/** The numbers of the first page, the last page, the current page, and the pages beside it. */
-const numbersNear = (current: number, last: number): number[] =>
-  [...new Set([1, current - 1, current, current + 1, last])].filter((number) => number >= 1 && number <= last)

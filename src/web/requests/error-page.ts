@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
-import { ConnectError, PlatformUnavailableError, StoreUnavailableError } from '../../connect/errors.ts'
+import { ConnectError, StoreUnavailableError } from '../../connect/errors.ts'
 import { WebError } from './errors.ts'
 import { type Problem, problemOf, recordFailure, setStatus } from './problem.ts'
 import { wantsJson } from './respond.ts'
@@ -47,11 +47,8 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
   // Error handlers have no access to route parameters, so this reads the path, which is still encoded.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
-  // A refresh shows whether access was revoked.
-  const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: connects ? 'connect' : next,
-    refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: pageOf(req) ?? '/connections',
     /** The business that the page names and its button connects. Its name is in the store, so leave it out if the store failed. */
     bxcontext:

@@ -1,18 +1,5 @@
 import type { Request, Response } from 'express'
-import * as z from 'zod'
-
-export const noticeSchema = z.object({
-  text: z.string(),
-  /** `good`: the action succeeded. `wait`: the user has to do more, or to try again later. Defaults to `good`. */
-  tone: z.enum(['good', 'wait']).optional(),
-  /** Shown after the text. */
-  link: z.object({ href: z.string(), label: z.string() }).optional(),
-  /** The bxcontext of the business that can be connected again. */
-  connectAgain: z.string().optional(),
-  /** Details for developers, which the page shows collapsed. */
-  details: z.string().optional(),
-})
-export type Notice = z.infer<typeof noticeSchema>
+import { leaveNotice, type Notice } from './notice.ts'
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
@@ -51,7 +38,7 @@ export async function sendResultOrRedirect(
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void sendJson(res.status(status), json)
-  if (notice !== undefined) req.leaveNotice({ text: notice, ...rest }, location)
+  if (notice !== undefined) leaveNotice(req, { text: notice, ...rest })
   res.redirect(303, location)
 }
 

@@ -3,7 +3,7 @@ import * as client from 'openid-client'
 import * as z from 'zod'
 import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } from '../../connect/index.ts'
 import { signInFailed } from '../requests/errors.ts'
-import { returnToField, switchField } from '../requests/form-fields.ts'
+import { returnToField } from '../requests/form-fields.ts'
 import { texts } from '../texts.ts'
 import { discovery, httpErrorIn, type OidcProvider, reasonOf, signInUnavailable } from './oidc-discovery.ts'
 import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
@@ -25,8 +25,7 @@ const MAX_HINT = 7_000
 /** The longest email address, in characters (RFC 5321, section 4.5.3.1.3). */
 const MAX_EMAIL = 254
 const CALLBACK = '/sign-in/callback'
-/** `asksWho`: asks who signs in, even if the provider still has a session. */
-const querySchema = z.object({ returnTo: returnToField, asksWho: switchField })
+const querySchema = z.object({ returnTo: returnToField })
 
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
@@ -55,13 +54,12 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
 
   const routes = Router()
     .get('/sign-in', async (req, res) => {
-      const { returnTo, asksWho } = querySchema.parse(req.query)
+      const { returnTo } = querySchema.parse(req.query)
       if (currentUser(req)) return res.redirect(303, returnTo ?? '/')
       const config = await configuration()
       const pending = newSignIn(returnTo)
       const url = await authorizationUrl(config, baseUrl, pending)
-      if (asksWho) url.searchParams.set('prompt', promptOf(config))
-      started.add(req, res, pending, url.href)
+      started.add(req, res, pending)
       res.redirect(303, url.href)
     })
     .get(CALLBACK, async (req, res) => {
@@ -86,14 +84,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
       }
       res.redirect(303, pending.returnTo ?? '/')
     })
-  return {
-    routes,
-    // A user who wants to sign in as someone else keeps the session at the provider, which asks who signs in.
-    logoutUrl: async (req, returnTo) =>
-      returnTo === null
-        ? logoutUrlOf(options, configuration, idTokenOf(req, cipher))
-        : `${baseUrl}/sign-in?${new URLSearchParams({ returnTo, asksWho: 'true' })}`,
-  }
+  return { routes, logoutUrl: (req) => logoutUrlOf(options, configuration, idTokenOf(req, cipher)) }
 }
 
 const newSignIn = (returnTo: string | null): PendingSignIn => ({
@@ -113,15 +104,6 @@ const authorizationUrl = async (config: client.Configuration, baseUrl: string, p
     code_challenge: await client.calculatePKCECodeChallenge(pending.codeVerifier),
     code_challenge_method: 'S256',
   })
-
-/**
- * The `prompt` with which the provider asks who signs in (OpenID Connect Core 1.0, section 3.1.2.1). Providers refuse values that
- * they don't know, and every provider knows `login`.
- */
-function promptOf(config: client.Configuration): string {
-  const supported = config.serverMetadata().prompt_values_supported
-  return Array.isArray(supported) && supported.includes('select_account') ? 'select_account' : 'login'
-}
 
 /** The encryption of an ID token is bound to this text, which names its user. */
 const idTokenPurpose = ({ id }: User) => `ID token of ${id}`

@@ -10,8 +10,7 @@ import { currentUser, type SignInParts, signOut } from './user.ts'
 const SIGNED_IN = '/signed-in'
 
 const signedInSchema = z.object({ returnTo: returnToField })
-/** `returnTo`: the page that another user wants to see. */
-const signOutSchema = z.object({ everywhere: switchField, returnTo: returnToField })
+const signOutSchema = z.object({ everywhere: switchField })
 
 /** The path after a sign-in form: `/signed-in`, which redirects to `returnTo`, or to `/` if it is not a path of this app. */
 export const signedInPath = (returnTo: unknown): string =>
@@ -27,11 +26,11 @@ export const sessionRoutes = (logoutUrl: NonNullable<SignInParts['logoutUrl']>):
     })
     .post('/sign-out', async (req, res) => {
       const user = currentUser(req)
-      const { everywhere, returnTo } = signOutSchema.parse(req.body ?? {})
+      const { everywhere } = signOutSchema.parse(req.body ?? {})
       // `logoutUrl` needs the session, so call it first. But sign the user out even if the service doesn't answer.
-      const asked = logoutUrl(req, returnTo).catch(() => null)
+      const asked = logoutUrl(req).catch(() => null)
       await signOut(req, { everywhere })
       const elsewhere = await asked
       if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
-      await sendResultOrRedirect(req, res, returnTo ?? '/', { user: null, logoutUrl: elsewhere })
+      await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
     })

@@ -36,11 +36,19 @@ export function sessionCookie(baseUrl: string): string {
   return protocol === 'https:' ? `__Host-${name}` : name
 }
 
-/** Sessions with an HttpOnly cookie. It is SameSite=Lax, because the platform redirects back here, and Secure with https. */
+/** The attributes of this app's cookies: SameSite=Lax, because other sites redirect back here, and Secure with https. */
+export const cookieOptions = (baseUrl: string) =>
+  ({
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: baseUrl.startsWith('https:'),
+    path: '/',
+  }) satisfies CookieOptions
+
+/** Sessions of express-session, with the app's store. */
 export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOptions): RequestHandler {
-  const secure = baseUrl.startsWith('https:')
   const name = sessionCookie(baseUrl)
-  const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/' } satisfies CookieOptions
+  const cookie = cookieOptions(baseUrl)
   const load = session({
     store,
     secret: secrets,
@@ -51,7 +59,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
   })
   return (req, res, next) => {
     // We treat an https BASE_URL as proof that TLS terminates upstream.
-    if (secure) Object.defineProperty(req, 'secure', { value: true })
+    if (cookie.secure) Object.defineProperty(req, 'secure', { value: true })
     req.beginSession = async (data) => {
       await promisify(req.session.regenerate).call(req.session)
       Object.assign(req.session, data, { endsAt: Date.now() + SESSION_MS })

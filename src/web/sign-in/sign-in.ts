@@ -46,7 +46,7 @@ export interface SignIn extends SignInParts {
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
   let areEmailsUsed = false
   const parts = own ? await own(options) : await builtIn(options, () => areEmailsUsed)
-  const shared = sessionRoutes(async (...asked) => (await parts.logoutUrl?.(...asked)) ?? null)
+  const shared = sessionRoutes(async (req) => (await parts.logoutUrl?.(req)) ?? null)
   return {
     ...parts,
     routes: Router().use(shared, parts.routes),

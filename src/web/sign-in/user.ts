@@ -23,10 +23,10 @@ declare module 'express-session' {
 export interface SignInParts {
   routes: Router
   /**
-   * Resolves to the page of a sign-in service to which the browser goes on after signing out, or null. The page ends the session
-   * there, or asks who signs in, if the user wants to open `returnTo` as someone else. The app's own session ends without waiting.
+   * Resolves to the page of a sign-in service that ends the session there, or null. The browser opens it after signing out here,
+   * which doesn't wait for the service.
    */
-  logoutUrl?(req: Request, returnTo: string | null): Promise<string | null>
+  logoutUrl?(req: Request): Promise<string | null>
   /** Deletes all data that it keeps about a user, so that signing in as this user is no longer possible. */
   deleteUser(userId: string): Promise<void>
   /** Resolves to the data that it keeps about a user, without secrets, as a JSON value. Null if there is none. */

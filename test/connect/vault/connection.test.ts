@@ -106,30 +106,28 @@ describe('a label', () => {
   const names = (label: string | null): Names => ({ businessName: 'Harbour', userName: null, label })
   const seal = { open: (sealed: string): Names => JSON.parse(sealed), seal: JSON.stringify }
   const before = active({ names: JSON.stringify(names('Main')) })
-  const label = (record: ConnectionRecord, label: string | null, shown: string | null) =>
-    labelled(record, { label, shown }, seal)
+  const label = (record: ConnectionRecord, label: string | null) => labelled(record, label, seal)
 
   test.each([
-    ['is replaced by another one', 'Main', 'Second', 'Second'],
-    ['is removed', 'Main', null, null],
-    ['stays if it is given again', 'Main', 'Main', 'Main'],
-    ['stays if the user saw another one', 'First', 'Second', 'Main'],
-    ['stays if the user saw none', null, 'Second', 'Main'],
-  ])('%s', (_what, shown, next, expected) => {
-    const after = label(before, next, shown)
-    expect(after).toEqual({ ...before, names: JSON.stringify(names(expected)) })
-    if (expected === 'Main') expect(after).toBe(before)
+    ['is replaced by another one', 'Second'],
+    ['is removed', null],
+  ])('%s', (_what, next) => {
+    expect(label(before, next)).toEqual({ ...before, names: JSON.stringify(names(next)) })
   })
 
-  test('can be given after a refresh that the user did not see, and when access has ended', () => {
+  test('that is given again changes nothing', () => {
+    expect(label(before, 'Main')).toBe(before)
+  })
+
+  test('can be given after a refresh, and when access has ended', () => {
     const later = refreshed(before, lease(before), tokens({ names: before.names }))
     const over = twiceRefused(later)
     for (const record of [later, over])
-      expect(label(record, 'Second', 'Main')).toEqual({ ...record, names: JSON.stringify(names('Second')) })
+      expect(label(record, 'Second')).toEqual({ ...record, names: JSON.stringify(names('Second')) })
   })
 
   test('cannot be given to what is no connection', () => {
-    expect(label(NO_RECORD, 'Second', null)).toBe(NO_RECORD)
+    expect(label(NO_RECORD, 'Second')).toBe(NO_RECORD)
   })
 })
 

@@ -46,10 +46,10 @@ test('the names are those of the latest answer that has them, also when access h
 // connection.test.ts and properties.test.ts show which events a label survives.
 test('a label of the user ends with the connection', async () => {
   setup = await connectedSetup()
-  expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
+  await setup.vault.label(REF, 'Main shop')
   expect(await found()).toMatchObject({ label: 'Main shop' })
   await setup.vault.disconnect(REF)
-  const again = setup.vault.label(REF, 'Second', 'Main shop')
+  const again = setup.vault.label(REF, 'Second')
   await expect(again).rejects.toMatchObject({ code: 'not_connected' })
   await consent(setup.vault)
   expect(await found()).toMatchObject({ label: null })

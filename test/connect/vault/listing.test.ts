@@ -89,7 +89,7 @@ describe('a page of connections', () => {
     setup = await vaultSetup()
     for (const [id, businessName] of Object.entries({ c: 'élan 10', a: 'Elan 9', x9: 'Zed' }))
       await consent(setup.vault, { businessName }, refOf(id))
-    await setup.vault.label(refOf('x9'), 'Bakers', null)
+    await setup.vault.label(refOf('x9'), 'Bakers')
     const orders = { search: '', order: 'name' as const }
     expect(await idsOf({ ...ALL, ...orders })).toEqual(['x9', 'a', 'c'])
     expect(await idsOf({ ...ALL, search: 'LAN', order: 'name' })).toEqual(['a', 'c'])
@@ -158,7 +158,7 @@ describe('the version of the connections on a page', () => {
     // It has no refresh token, and its access token expires in ten minutes.
     await consent(setup.vault, { refreshToken: undefined, expiresIn: 600 }, refOf('b'))
     const changes: Record<string, () => unknown> = {
-      label: () => setup.vault.label(refOf('a'), 'Mine', null),
+      label: () => setup.vault.label(refOf('a'), 'Mine'),
       use: () => use('a'),
       disconnect: () => setup.vault.disconnect(refOf('gone')),
       expiry: () => setup.later(601),

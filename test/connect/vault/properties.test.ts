@@ -193,8 +193,8 @@ class World {
   async #label(vault: Vault): Promise<void> {
     const label = `label ${++this.#serial}`
     try {
-      const shown = (await vault.find(REF))?.label ?? null
-      if (await vault.label(REF, label, shown)) this.labels = [label]
+      await vault.label(REF, label)
+      this.labels = [label]
     } catch (error) {
       if (error instanceof StoreUnavailableError) this.labels.push(label)
     }

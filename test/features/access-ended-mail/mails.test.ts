@@ -89,7 +89,7 @@ describe('when access of a connection ends', () => {
       await setup.vault.refresh(REF).catch(() => {})
     }
     expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked', reason: 'refused' } })
-    await setup.vault.label(REF, 'Main shop', null)
+    await setup.vault.label(REF, 'Main shop')
     expect(server.mails).toEqual([])
     await end()
     await stop()
@@ -140,7 +140,7 @@ describe('when access of a connection ends', () => {
     const { stop } = mailing()
     await end()
     await expect.poll(() => server.mails).toHaveLength(1)
-    await setup.vault.label(REF, 'Main shop', null)
+    await setup.vault.label(REF, 'Main shop')
     await end()
     await consent(setup.vault)
     expect(server.mails).toHaveLength(1)

@@ -50,7 +50,7 @@ describe('leads', () => {
     const page = (await visitor.get(at('?top=10&skip=10'))).text
     expect(page).toContain(`11–20 of ${first.total}`)
     expect(page).toContain('href="?top=10&amp;skip=0"')
-    expect(page).toContain('href="?top=10&amp;skip=20"')
+    expect(page).toContain('href="?top=10&amp;skip=20&amp;')
   })
 
   test('are searched by name, filtered by status and sorted, by the platform', async () => {
@@ -74,13 +74,6 @@ describe('leads', () => {
     const search = encodeURIComponent("O'Hara') or contains(name,'")
     const answer = await visitor.get(at(`?search=${search}`), JSON_TYPE)
     expect([answer.status, answer.json().total]).toEqual([200, 0])
-  })
-
-  test('have page numbers, which keep what was chosen', async () => {
-    const { text } = await visitor.get(at('?top=10&skip=20&order=name'))
-    const page = (number: number) => `aria-label="${shown(webTexts.pager.page(number))}"`
-    expect(text).toContain(`href="?top=10&amp;skip=0&amp;order=name" ${page(1)}>1</a>`)
-    expect(text).toContain(`href="?top=10&amp;skip=20&amp;order=name" ${page(3)} aria-current="page">3</a>`)
   })
 
   test.each(['filter=Nonsense', 'order=size', `search=${'x'.repeat(101)}`, 'search=a&search=b'])(

@@ -62,9 +62,9 @@ test('an open page asks no feature, and learns of a change of what it shows', as
   const version = async () => (await visitor.get(app.url + liveIn(text))).json().version
   const before = await version()
   // It is on the second page.
-  await app.services.connect.vault.label({ userId: name, bxcontext: 'b0' }, 'Elsewhere', null)
+  await app.services.connect.vault.label({ userId: name, bxcontext: 'b0' }, 'Elsewhere')
   expect(await version()).toBe(before)
-  await app.services.connect.vault.label({ userId: name, bxcontext: 'b26' }, 'Here', null)
+  await app.services.connect.vault.label({ userId: name, bxcontext: 'b26' }, 'Here')
   expect(await version()).not.toBe(before)
   expect(links.mock.calls.length).toBe(asked)
 })

@@ -18,8 +18,8 @@ async function nameless(name = newUser()): Promise<Visitor> {
   return signedIn(app, name)
 }
 
-const give = (visitor: Visitor, label: string, shown = '', options = {}) =>
-  visitor.post(urlOf('/label'), { form: { connection: ID, label, shown }, ...options })
+const give = (visitor: Visitor, label: string, options = {}) =>
+  visitor.post(urlOf('/label'), { form: { connection: ID, label }, ...options })
 const headingsOf = async (visitor: Visitor) =>
   [...(await visitor.get(`${app.url}/connections`)).text.matchAll(/<h2[^>]*>([^<]*)/g)].map(
     ([, text]) => text,
@@ -65,33 +65,10 @@ describe('the form for a name', () => {
     await visitor.follow(await give(visitor, 'Main shop'))
     const { text } = await visitor.get(`${app.url}/connections`)
     expect(text).toContain('data-live="/connections/live?id=')
-    expect(text).toContain('name="shown" value="Main shop"')
     expect(text).toMatch(/name="label"[^>]* maxlength="60"[^>]* value="Main shop"/)
-    const answer = await visitor.follow(await give(visitor, ' ', 'Main shop'))
+    const answer = await visitor.follow(await give(visitor, ' '))
     expect(answer.text).toContain(shown(texts.notices.labelled(UNNAMED)))
     expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
-  })
-
-  test('changes nothing if another tab has changed the name, and keeps what was typed; a refresh in the meantime does not matter', async () => {
-    const user = newUser()
-    const visitor = await connected(app, { name: user })
-    const at = urlOf('/label', 'harbour-homes')
-    await visitor.post(urlOf('/refresh', 'harbour-homes'))
-    expect((await visitor.post(at, { form: { label: 'First', shown: '' } })).status).toBe(303)
-    const form = { connection: 'harbour-homes', label: 'Second', shown: '' }
-    const late = await visitor.post(at, { form })
-    expect(late.status).toBe(409)
-    expect(late.text).toContain(texts.errors.label_changed.detail)
-    expect(late.text).toMatch(/<h2[^>]*>First</)
-    expect(late.text).toMatch(/name="label"[^>]* value="Second"/)
-    expect((await visitor.post(at, { form, ...JSON_TYPE })).json()).toMatchObject({
-      status: 409,
-      code: 'label_changed',
-    })
-    expect(await headingsOf(visitor)).toEqual(['First'])
-    // The form can be sent again from this page, and its address can be reloaded.
-    expect(late.text).toContain('name="shown" value="First"')
-    expect((await visitor.get(at)).status).toBe(200)
   })
 
   test.each([
@@ -107,7 +84,7 @@ describe('the form for a name', () => {
     // The page has no live updates, because an update would remove the message.
     expect(text).not.toContain('data-live=')
     expect(text).toMatch(/name="label"[^>]* autofocus>/)
-    expect((await give(visitor, label, '', JSON_TYPE)).json()).toMatchObject({
+    expect((await give(visitor, label, JSON_TYPE)).json()).toMatchObject({
       code: 'invalid_input',
       field: 'label',
     })
@@ -119,7 +96,7 @@ describe('the form for a name', () => {
     const label = 'שלום'.repeat(15)
     await give(visitor, label)
     expect(await headingsOf(visitor)).toEqual([label])
-    await give(visitor, '\u200b\u2060', label)
+    await give(visitor, '\u200b\u2060')
     expect(await headingsOf(visitor)).toEqual([shown(UNNAMED)])
   })
 })

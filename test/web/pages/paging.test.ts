@@ -59,11 +59,10 @@ async function walk(api: Api, first = '') {
 
 const upTo = (length: number) => Array.from({ length }, (_, id) => id)
 
-test('a platform that gives 20 of the 25 rows asked for: each of its 120 leads is on one page, without page numbers', async () => {
+test('a platform that gives 20 of the 25 rows asked for: each of its 120 leads is on one page', async () => {
   const pages = await walk(apiOf({ rows: 120, lengthAt: () => 20, total: () => 120 }))
   expect(pages.flatMap(({ rows }) => rows)).toEqual(upTo(120))
   expect(pages).toHaveLength(6)
-  expect(pages.flatMap(({ pages }) => pages)).toEqual([])
 })
 
 test('whatever the lengths of pages are, with a total or without: Next leaves nothing out, and Previous is the page before', async () => {
@@ -96,9 +95,8 @@ test('a list of more than a hundred short pages is shown to its end', async () =
   expect(pages.at(-1)?.previous).toContain('skip=149')
 })
 
-test('full pages have numbers, and Previous without a trace of the way', async () => {
+test('full pages have Previous without a trace of the way', async () => {
   const pages = await walk(apiOf({ rows: 120, lengthAt: () => 100, total: () => 120 }), '?top=50')
-  expect(pages.map(({ pages }) => pages.length)).toEqual([3, 3, 3])
   expect(pages.map(({ previous }) => previous)).toEqual([null, '?top=50&skip=0', '?top=50&skip=50'])
 })
 

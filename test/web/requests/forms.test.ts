@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { requestContext } from '../../../src/connect/index.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { format } from '../../../src/web/pages/format.ts'
-import { sessionCookie } from '../../../src/web/sign-in/session.ts'
 import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
@@ -264,13 +263,6 @@ describe('a session', () => {
     await owner.post(`${app.url}/sign-out`)
     await pressed
     expect((await before.get(`${app.url}/connections`, { accept: 'application/json' })).status).toBe(401)
-  })
-
-  test('ends a fixed time after sign-in and is not extended by use', async () => {
-    const owner = await connected(app, { name: 'steady' })
-    const answer = await owner.post(at('/refresh'))
-    expect(answer.status).toBe(303)
-    expect(answer.headers.getSetCookie().join()).not.toContain(`${sessionCookie(app.url)}=`)
   })
 })
 

@@ -268,26 +268,6 @@ test.each([
   await close()
 })
 
-test.each([
-  [['login', 'select_account'], 'select_account'],
-  [undefined, 'login'],
-])(
-  'to sign in as someone else, the provider asks who it is (prompts that it lists: %j), and the page stays the same',
-  async (prompts, expected) => {
-    const { app, choices, logIn, close } = await startBoth({ hasLogout: true, prompts })
-    const { visitor } = await logIn()
-    const form = { returnTo: '/connect?bxcontext=one' }
-    const signedOut = await visitor.post(`${app.url}/sign-out`, { form })
-    expect(await signedInAs(app, visitor)).toBeUndefined()
-    const started = await visitor.get(logoutUrlIn(signedOut).href)
-    expect(new URL(started.headers.get('location') ?? '').searchParams.get('prompt')).toBe(expected)
-    choices.claims = { email: 'ben@ridgeline.example', sub: 'ben' }
-    expect((await visitor.follow(started)).url).toBe(app.url + form.returnTo)
-    expect(await signedInAs(app, visitor)).toBe('ben@ridgeline.example')
-    await close()
-  },
-)
-
 test('sign-in is 503 while the provider does not answer, and works when it does', async () => {
   const { app, choices, logIn, close } = await startBoth({ isDown: true })
   const { page } = await logIn()

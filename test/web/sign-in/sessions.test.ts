@@ -1,9 +1,12 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { deleteUser } from '../../../src/cli/user-data.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
+import { inStore, SESSION_MS, SessionStore } from '../../../src/web/sign-in/session-store.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { testEnv } from '../../support/env.ts'
-import { newUser, signedIn } from '../../support/flow.ts'
+import { tempDir, testEnv } from '../../support/env.ts'
+import { later, newUser, signedIn } from '../../support/flow.ts'
 import { inFlight } from '../../support/probe.ts'
 import { command } from '../../support/process.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
@@ -139,4 +142,22 @@ describe.each([
     const signedIns = await Promise.all(browsers.map((one) => isSignedIn(one)))
     expect(signedIns.flatMap((is, index) => (is ? [] : index))).toEqual([0])
   })
+})
+
+test('a session ends a fixed time after the sign-in, although requests save it', async () => {
+  const temp = tempDir()
+  const store = openSqlite({ file: join(temp.dir, 'store.sqlite'), now: () => Date.now() })
+  const sessions = new SessionStore(inStore(store), store)
+  const data = { cookie: {}, user: { id: 'ann', name: 'Ann' }, endsAt: Date.now() + SESSION_MS }
+  const save = () =>
+    new Promise<void>((resolve) => sessions.set('sid', JSON.parse(JSON.stringify(data)), () => resolve()))
+  const read = () => new Promise((resolve) => sessions.get('sid', (_error, found) => resolve(found)))
+  await sessions.begin('sid', 'ann', save)
+  later(23 * 3600)
+  await save()
+  expect(await read()).toMatchObject({ user: { id: 'ann' } })
+  later(2 * 3600)
+  expect(await read()).toBeNull()
+  await store.close()
+  temp.remove()
 })
