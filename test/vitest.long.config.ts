@@ -1,4 +1,5 @@
 /** `npm run test:long`: the tests that take minutes, which `npm test` leaves out. */
+import { availableParallelism } from 'node:os'
 import { defaultExclude, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import config, { projectsOf } from './vitest.config.ts'
@@ -6,26 +7,29 @@ import config, { projectsOf } from './vitest.config.ts'
 /** Words in the names of the slowest files, the slowest first. Files that mostly wait run beside files that compute. */
 const LONGEST = [
   'product.long',
-  'doors',
+  'update',
   'ended-mail/kill',
   'alerts',
-  'update',
+  'sending/',
   'checks/kill',
+  'doors',
   'proxies',
-  '/starter/',
-  'outage',
-  'push',
+  'recipes',
   'browser',
-  'demo-script',
+  'redis-modes',
+  'outage',
   'chromium',
+  'walk',
+  'demo-script',
+  'reworded',
   'kill',
 ]
 
 /**
- * Tests that promise a recovery within seconds of a failure. They run at the end, one file at a time, because other tests would
- * slow them down.
+ * Tests that promise a recovery within seconds of a failure. They run at the end, both at a time, because they mostly wait, and
+ * other tests would slow them down.
  */
-const ONE_BY_ONE = ['test/real/failover.long.test.ts', 'test/real/vault-processes.long.test.ts']
+const AT_THE_END = ['test/real/failover.long.test.ts', 'test/real/vault-processes.long.test.ts']
 
 /** Starts the slowest files first, so that no slow file runs alone at the end. */
 class LongestFirst extends BaseSequencer {
@@ -43,18 +47,20 @@ export default defineConfig({
   test: {
     ...config.test,
     projects: [
-      ...projectsOf('.long.test.ts', [...defaultExclude, ...ONE_BY_ONE]),
+      ...projectsOf('.long.test.ts', [...defaultExclude, ...AT_THE_END]),
       {
         extends: true,
         test: {
-          name: 'one by one',
-          include: ONE_BY_ONE,
+          name: 'at the end',
+          include: AT_THE_END,
           isolate: false,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
     ],
+    // Most of these tests wait for programs, clocks and one another's processes.
+    maxWorkers: Math.max(5, availableParallelism()),
     // These tests start vitest in copies of the project, and those runs empty the shared cache.
     fsModuleCache: false,
     sequence: { sequencer: LongestFirst },

@@ -43,9 +43,8 @@ export function openClone(from?: string) {
     },
     /** The unused files and packages, according to knip. */
     unused: () => copy.bin('knip', '--cache', '--no-config-hints'),
-    /** Retried once: other long tests keep the machine busy. */
     runTests: (...tests: string[]) =>
-      copy.bin('vitest', 'run', '--retry=1', '--maxWorkers=1', '--config', 'test/vitest.config.ts', ...tests),
+      copy.bin('vitest', 'run', '--maxWorkers=1', '--config', 'test/vitest.config.ts', ...tests),
   }
 }
 

@@ -1,6 +1,7 @@
 /** The first ten minutes on machines that are not ours: other line endings, folders, users, and versions of Node. */
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ROOT, read } from '../support/documents.ts'
@@ -9,7 +10,8 @@ import { freePort } from '../support/ports.ts'
 import { answering, programOf } from '../support/process.ts'
 import { openClone } from './clones.ts'
 
-const { dir, remove } = tempDir()
+// On the disk, where openClone has linked the packages.
+const { dir, remove } = tempDir(tmpdir())
 afterAll(remove)
 /** The variables that vitest adds to the environment. */
 const OF_VITEST = /^(VITEST.*|NODE_(ENV|OPTIONS|COMPILE_CACHE)|BASE_URL|FORCE_COLOR)$/
@@ -40,13 +42,15 @@ const manifest = JSON.parse(read('package.json'))
 describe('in a workspace, in a path with a space and an umlaut,', () => {
   const workspace = join(dir, 'Büro drei')
   const clone = join(workspace, 'app')
-  const npmRun = (...args: string[]) => ended(clone, ['npm', 'run', ...args])
+  // npm installs no packages: product.long.test.ts does that.
+  const npmRun = (...args: string[]) => ended(clone, ['npm', 'run', ...args], { npm_config_dry_run: 'true' })
   const git = (...args: string[]) => ended(clone, ['git', ...args]).output
 
   beforeAll(() => {
     const starter = openClone()
     mkdirSync(workspace)
     ended(workspace, ['git', 'clone', '-q', '-c', 'core.autocrlf=true', starter.dir, 'app'])
+    renameSync(join(starter.dir, 'node_modules'), join(workspace, 'node_modules'))
     starter.remove()
     writeFileSync(join(workspace, 'package.json'), '{ "private": true, "workspaces": ["app"] }')
     // Without it, npm would install the newest packages, which may not fit each other.
@@ -59,7 +63,6 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     }
     const ofWorkspace = JSON.stringify({ ...lock, packages: { ...own, ...others } })
     writeFileSync(join(workspace, 'package-lock.json'), ofWorkspace)
-    symlinkSync(join(ROOT, 'node_modules'), join(workspace, 'node_modules'))
   })
 
   test('a clone by a Git for Windows has our line endings', () => {

@@ -1,29 +1,86 @@
-/** Runs the examples of docs/guides.md in a copy of the project, against its sandbox. */
-import { execFile } from 'node:child_process'
+/** Runs the examples of docs/guides.md in a copy of the project, against its sandbox, and follows the guides' commands. */
+import { execFile, spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fileOf } from '../../src/cli/programs.ts'
 import type { Running } from '../support/app.ts'
-import { ROOT, read } from '../support/documents.ts'
-import { testEnv } from '../support/env.ts'
+import { connectDemo } from '../support/demo.ts'
+import { files, ROOT, read } from '../support/documents.ts'
+import { tempDir, testEnv } from '../support/env.ts'
 import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
-import { run } from '../support/process.ts'
+import { freePort, serve } from '../support/ports.ts'
+import { answering, programOf, run } from '../support/process.ts'
 import { program } from '../support/programs.ts'
 import { anotherVault } from '../support/stored.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
-import { projectWithRecipes } from './recipes.ts'
+
+/** The examples of docs/guides.md, by the files to which the page copies them. */
+const RECIPES = new Map(
+  files('docs/examples/*/*').map((example) => {
+    const path = example.replace('docs/examples/', '')
+    const [own] = /(?<=^own-sign-in\/).*/.exec(path) ?? []
+    const folder = path.endsWith('.eta') ? 'views/app' : 'src/web/sign-in'
+    return [own ? join(folder, own) : join('src/features', path), read(example)]
+  }),
+)
+
+/** The change of docs/guides.md to a line of this file. */
+const TEAMS = 'src/web/sign-in/oidc-sign-in.ts'
+function ofTeams(code: string): string {
+  const [, diff = ''] = /```diff\n([\s\S]*?)```/.exec(read('docs/guides.md')) ?? []
+  const lines = (sign: string) =>
+    [...diff.matchAll(/^([+-])(.*\n)/gm)].map(([, of, line]) => (of === sign ? line : '')).join('')
+  const changed = code.replace(lines('-'), () => lines('+'))
+  if (changed === code) throw new Error(`docs/guides.md changes a line that ${TEAMS} does not have`)
+  return changed
+}
+
+/** A copy of the project with the recipes as features, and the change for teams. `recipes`: their files. */
+function projectWithRecipes() {
+  const { dir, remove } = tempDir()
+  for (const path of ['node_modules', 'package.json', 'biome.json', 'tsconfig.json'])
+    symlinkSync(join(ROOT, path), join(dir, path))
+  for (const path of ['src', 'views', 'test/support'])
+    cpSync(join(ROOT, path), join(dir, path), { recursive: true })
+  for (const [file, code] of RECIPES) {
+    mkdirSync(join(dir, dirname(file)), { recursive: true })
+    writeFileSync(join(dir, file), code)
+  }
+  writeFileSync(join(dir, TEAMS), ofTeams(read(TEAMS)))
+  const recipes = [...RECIPES.keys(), TEAMS].filter((file) => file.endsWith('.ts'))
+  return { dir, remove, recipes }
+}
+
+/** A server that keeps the bodies of requests, and answers with the next of `statuses`, or with 200. */
+async function receiver() {
+  const received: { headers: NodeJS.Dict<string | string[]>; body: string }[] = []
+  const statuses: number[] = []
+  const { port, close } = await serve(async (req, res) => {
+    let body = ''
+    for await (const part of req) body += part
+    received.push({ headers: req.headers, body })
+    res.writeHead(statuses.shift() ?? 200, { 'content-type': 'application/json' }).end('{}')
+  })
+  return { url: `http://127.0.0.1:${port}`, received, statuses, close }
+}
+
+/** The system to which changes of connections are sent. */
+const system = await receiver()
+afterAll(system.close)
 
 const JSON_TYPE = { accept: 'application/json' }
 const KEY = randomBytes(32)
 const ENV = {
   DELIVERIES_SECRET: `whsec_${KEY.toString('base64')}`,
+  CONNECTION_WEBHOOK_URL: system.url,
+  CONNECTION_WEBHOOK_SECRET: `whsec_${KEY.toString('base64')}`,
   SERVICE_TOKENS_KEY: randomBytes(32).toString('hex'),
   TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
 }
@@ -65,34 +122,18 @@ async function change(visitor: Visitor, id: string, changes: object) {
   return { status: answer.status, json: await answer.json() }
 }
 
-test('a list with a filter has the records that match, with their total; a quote cannot end the text', async () => {
+test('a list with a filter has the records that match, and a quote cannot end the text; an update changes the fields that it names and no others', async () => {
   const visitor = await connected(app)
   const { items, total } = await leads(visitor, 'Quoted')
   expect(items.every(({ status }: { status: string }) => status === 'Quoted')).toBe(true)
   expect([items.length, total > 5]).toEqual([5, true])
-  await change(visitor, items[0].id, { status: "Won't buy" })
-  expect(await leads(visitor, "Won't buy")).toMatchObject({ items: [{ id: items[0].id }], total: 1 })
+  const [lead] = items
+  const { status, json } = await change(visitor, lead.id, { status: "Won't buy" })
+  expect({ status, json }).toEqual({ status: 200, json: { ...lead, status: "Won't buy" } })
+  for (const refused of [{}, { id: 'L9' }])
+    expect((await change(visitor, lead.id, refused)).json).toMatchObject({ code: 'invalid_input' })
+  expect(await leads(visitor, "Won't buy")).toMatchObject({ items: [json], total: 1 })
   expect(await leads(visitor, "' or status eq 'Quoted")).toMatchObject({ items: [], total: 0 })
-  const unfiltered = await visitor.get(`${app.url}/connections/harbour-homes/lead-status`, JSON_TYPE)
-  expect(unfiltered.json()).toMatchObject({ status: 400, code: 'invalid_input', field: 'status' })
-})
-
-test('an update changes the fields that it names and no others, and answers with the whole record', async () => {
-  const visitor = await connected(app)
-  const [lead] = (await leads(visitor, 'Contacted')).items
-  const { status, json } = await change(visitor, lead.id, { notes: 'Called.' })
-  expect({ status, json }).toEqual({ status: 200, json: { ...lead, notes: 'Called.' } })
-  expect((await change(visitor, lead.id, { status: 'Lost' })).json).toMatchObject({ notes: 'Called.' })
-})
-
-test('an update of nothing, of an unknown field or of an unknown record changes nothing', async () => {
-  const visitor = await connected(app)
-  const before = await leads(visitor, 'New')
-  const [{ id }] = before.items
-  expect((await change(visitor, id, {})).json).toMatchObject({ code: 'invalid_input' })
-  expect((await change(visitor, id, { id: 'L9' })).json).toMatchObject({ code: 'invalid_input' })
-  expect((await change(visitor, 'L9', { notes: '' })).json).toMatchObject({ code: 'not_found' })
-  expect(await leads(visitor, 'New')).toEqual(before)
 })
 
 /** The parts that the feature with the job adds to an app. */
@@ -135,20 +176,33 @@ async function deliver(text: string, { ageS = 0, key = KEY, isSigned = true } = 
 const deliveries = async () =>
   (await (await signedIn(app)).get(`${app.url}/deliveries`, JSON_TYPE)).json().deliveries
 
-test('a webhook without a signature, with one of another key, or with an old one is refused, and nothing is stored', async () => {
-  const before = await deliveries()
+test('a webhook that is signed is accepted and stored once, also if it comes again; one without a signature, with that of another key, or with an old one is refused', async () => {
   expect(await deliver('unsigned', { isSigned: false })).toBe(401)
   expect(await deliver('forged', { key: randomBytes(32) })).toBe(401)
-  expect(await deliver('early', { ageS: -400 })).toBe(400)
-  expect(await deliver('late', { ageS: 400 })).toBe(400)
-  expect((await fetch(`${app.url}/webhooks/deliveries`, { method: 'POST' })).status).toBe(401)
-  expect(await deliveries()).toEqual(before)
-})
-
-test('a webhook that is signed is accepted and stored once, also if it comes again', async () => {
+  for (const ageS of [-400, 400]) expect(await deliver('old', { ageS })).toBe(400)
   expect(await deliver('Roof tiles')).toBe(202)
   expect(await deliver('Roof tiles')).toBe(200)
-  expect((await deliveries()).filter((text: string) => text === 'Roof tiles')).toHaveLength(1)
+  expect(await deliveries()).toEqual(['Roof tiles'])
+})
+
+test('another system is told of a change of a connection by a signed webhook, again after a failure, and without a token', async () => {
+  system.statuses.push(503)
+  const visitor = await connected(app, { name: 'wim' })
+  await visitor.post(`${app.url}/connections/harbour-homes/disconnect`)
+  const told = (type: string) =>
+    system.received.filter(({ body }) => {
+      const event = JSON.parse(body)
+      return event.type === `connection.${type}` && event.data.userId === 'wim'
+    })
+  await expect.poll(() => told('connected')).toHaveLength(2)
+  await expect.poll(() => told('disconnected')).toHaveLength(1)
+  expect(new Set(told('connected').map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  for (const { headers, body } of system.received) {
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+    const signature = createHmac('sha256', KEY).update(signed).digest('base64')
+    expect(headers['webhook-signature']).toBe(`v1,${signature}`)
+    expect(body).not.toMatch(/token/i)
+  }
 })
 
 /** The notes of a user, after adding one. */
@@ -209,39 +263,28 @@ test('a service in another language gets the token of each user, with its end, a
     expect(Date.parse(expiresAt) - Date.now()).toBeLessThan(300_000)
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now())
   }
-  expect(await tokenFor('una', { bxcontext: 'ridgeline-build' })).toMatchObject({
-    status: 404,
-    code: 'not_connected',
-  })
-  expect(await tokenFor('')).toMatchObject({ status: 400, code: 'invalid_input', field: 'user' })
+  const others = await tokenFor('una', { bxcontext: 'ridgeline-build' })
+  expect(others).toMatchObject({ status: 404, code: 'not_connected' })
 })
 
-test('a service gets 503 while the platform does not answer, and 409 when access has ended', async () => {
+test('a service gets 503 while the platform does not answer, and 409 when access has ended, also if only the API has rejected its token', async () => {
   await connectedAgo('wes', 400)
   await app.fault('refresh', '500', 1)
   expect(await tokenFor('wes')).toMatchObject({ status: 503, code: 'platform_unavailable' })
   await connectedAgo('wes', 400)
   expect(await tokenFor('wes')).toMatchObject({ status: 409, code: 'connection_revoked' })
-})
-
-test('a service that sends back a token that the platform rejected gets a newer one, or learns that access has ended', async () => {
   await connectedAgo('xia', 10)
   const { accessToken } = await tokenFor('xia')
-  expect(await tokenFor('xia', { headers: { 'x-rejected-token': 'an older one' } })).toMatchObject({
-    accessToken,
-  })
-  expect(await tokenFor('xia', { headers: { 'x-rejected-token': accessToken } })).toMatchObject({
-    code: 'connection_revoked',
-  })
+  const rejected = (token: string) => tokenFor('xia', { headers: { 'x-rejected-token': token } })
+  expect(await rejected('an older one')).toMatchObject({ accessToken })
+  expect(await rejected(accessToken)).toMatchObject({ code: 'connection_revoked' })
 })
 
 test('a service with no key, a wrong one, or one that is nearly right gets 401, and nothing of it is in the log', async () => {
   await connectedAgo('yan', 10)
   const key = ENV.SERVICE_TOKENS_KEY
-  const wrong = ['', 'wrong', key.slice(0, -1), `${key}0`, key.toUpperCase()]
-  for (const given of wrong)
+  for (const given of ['', 'wrong', key.slice(0, -1), `${key}0`, key.toUpperCase()])
     expect(await tokenFor('yan', { key: given })).toMatchObject({ status: 401, code: 'unauthenticated' })
-  expect(await tokenFor('yan', { headers: { authorization: key } })).toMatchObject({ status: 401 })
   expect(await tokenFor('yan')).toMatchObject({ status: 200 })
   const log = app.logLines.join('')
   expect(log).toContain('/internal/token')
@@ -291,62 +334,113 @@ test('the people of a company share a connection, whoever made it; another compa
     expect((await enter('Ann', company)).page.text).toContain('The sign-in service did not say who you are.')
 })
 
-describe('a sign-in with email and password', () => {
-  let own: Running
-  beforeAll(async () => {
-    // knip doesn't read the examples, so without this line a product would keep the recipe's package.
-    import.meta.resolve('better-auth')
-    vi.stubEnv('BETTER_AUTH_SECRET', randomBytes(32).toString('base64'))
-    const { ownSignIn } = await import(
-      pathToFileURL(join(project.dir, 'src/web/sign-in/own-sign-in.ts')).href
-    )
-    own = await support.startAll({ ...ENV, TRUST_PROXY: '1' }, {}, undefined, ownSignIn)
-    return () => own.close()
-  })
-  afterAll(() => void vi.unstubAllEnvs())
-
-  const EMAIL = 'ann@ridgeline.example'
+test('a sign-in with email and password signs in with the right one and no other, also after many wrong ones, names no address that is not verified, and deletes an account with its user', async () => {
+  // knip doesn't read the examples, so without this line a product would keep the recipe's package.
+  import.meta.resolve('better-auth')
+  vi.stubEnv('BETTER_AUTH_SECRET', randomBytes(32).toString('base64'))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { ownSignIn } = await import(pathToFileURL(join(project.dir, 'src/web/sign-in/own-sign-in.ts')).href)
+  const own = await support.startAll({ ...ENV, TRUST_PROXY: '1' }, {}, undefined, ownSignIn)
+  onTestFinished(own.close)
+  const email = 'ann@ridgeline.example'
   let addresses = 0
   /** Posts the form, from an IP address of its own unless it is given. */
   const enter = async (pressed: string, password: string, ip = `192.0.2.${++addresses}`) => {
     const visitor = createVisitor()
-    const form = { email: EMAIL, password, do: pressed }
+    const form = { email, password, do: pressed }
     const headers = { 'x-forwarded-for': ip }
-    const answer = await visitor.post(`${own.url}/sign-in?returnTo=/connections`, { form, headers })
-    return { visitor, answer }
-  }
-
-  test('creates an account, and signs in with its password and with no other', async () => {
-    const { visitor, answer } = await enter('create', 'correct horse battery')
-    expect(answer.headers.get('location')).toBe('/signed-in?returnTo=%2Fconnections')
-    expect((await visitor.get(`${own.url}/connections`)).text).toContain(`class="who">${EMAIL}<`)
-    for (const pressed of ['sign-in', 'create']) {
-      const { answer } = await enter(pressed, 'wrong horse battery')
-      expect(answer.status).toBe(400)
-      expect(answer.text).toContain(`value="${EMAIL}"`)
-      expect(answer.text).not.toContain('horse')
+    return {
+      visitor,
+      answer: await visitor.post(`${own.url}/sign-in?returnTo=/connections`, { form, headers }),
     }
-    expect((await enter('sign-in', 'correct horse battery')).answer.status).toBe(303)
-  })
+  }
+  const { visitor, answer } = await enter('create', 'correct horse battery')
+  expect(answer.headers.get('location')).toBe('/signed-in?returnTo=%2Fconnections')
+  expect((await visitor.get(`${own.url}/connections`)).text).toContain(`class="who">${email}<`)
+  for (const pressed of ['sign-in', 'create']) {
+    const { answer } = await enter(pressed, 'wrong horse battery')
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`value="${email}"`)])
+    expect(answer.text).not.toContain('horse')
+  }
+  expect((await enter('sign-in', 'correct horse battery')).answer.status).toBe(303)
+  const guesser = '192.0.2.200'
+  await Promise.all(Array.from({ length: 20 }, () => enter('sign-in', 'wrong horse battery', guesser)))
+  const guessed = await enter('sign-in', 'correct horse battery', guesser)
+  expect(guessed.answer.text).toContain('Too many requests')
 
-  test('refuses the right password too after many wrong ones from one address', async () => {
-    const guesses = Array.from({ length: 20 }, () => enter('sign-in', 'wrong horse battery', '192.0.2.200'))
-    await Promise.all(guesses)
-    const { answer } = await enter('sign-in', 'correct horse battery', '192.0.2.200')
-    expect(answer.text).toContain('Too many requests')
-  })
+  const { signIn } = own.services
+  const db = new DatabaseSync(join(own.config.dataDir, 'accounts.sqlite'))
+  onTestFinished(() => db.close())
+  const userId = String(db.prepare('SELECT id FROM user').get()?.id)
+  const exported = await signIn.exportUser(userId)
+  expect(exported).toMatchObject({ email })
+  expect(JSON.stringify(exported)).not.toMatch(/password|hash/i)
+  expect(await signIn.emailOf(userId)).toBeNull()
+  await signIn.deleteUser(userId)
+  expect(await signIn.exportUser(userId)).toBeNull()
+})
 
-  test('names no address that is not verified, and deletes an account with its user', async () => {
-    const { signIn } = own.services
-    const db = new DatabaseSync(join(own.config.dataDir, 'accounts.sqlite'))
-    onTestFinished(() => db.close())
-    const userId = String(db.prepare('SELECT id FROM user').get()?.id)
-    expect(await signIn.exportUser(userId)).toMatchObject({ email: EMAIL })
-    expect(JSON.stringify(await signIn.exportUser(userId))).not.toMatch(/password|hash/i)
-    expect(await signIn.emailOf(userId)).toBeNull()
-    await signIn.deleteUser(userId)
-    expect(await signIn.exportUser(userId)).toBeNull()
+/** The blocks of commands of a guide, in their order. */
+function blocksOf(heading: string): string[] {
+  const [, section = ''] = read('docs/guides.md').split(`\n## ${heading}\n`)
+  const [text = ''] = section.split('\n## ')
+  return [...text.matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+}
+
+test('a trace has the requests of the app and to the platform, and no secret', async () => {
+  const [install = '', start = ''] = blocksOf('Tracing')
+  const { dir, remove } = tempDir()
+  onTestFinished(remove)
+  for (const path of ['src', 'views']) symlinkSync(join(ROOT, path), join(dir, path))
+  writeFileSync(join(dir, 'package.json'), '{ "private": true }')
+  await promisify(execFile)('sh', ['-c', install], { cwd: dir })
+  cpSync(join(ROOT, 'docs/examples/tracing.mjs'), join(dir, 'tracing.mjs'))
+
+  const collector = await receiver()
+  onTestFinished(collector.close)
+  const [port, sandboxPort] = [await freePort(), await freePort()]
+  const platform = `http://localhost:${sandboxPort}`
+  const env = testEnv({
+    PORT: String(port),
+    PLATFORM_APP_URL: platform,
+    PLATFORM_AUTH_URL: `${platform}/auth`,
+    PLATFORM_API_URL: `${platform}/api`,
+    SANDBOX_URL: platform,
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: join(dir, 'data'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   })
+  const sandbox = run('src/cli/sandbox.ts', { ...env, DATA_DIR: join(dir, 'sandbox') })
+  onTestFinished(async () => void (await sandbox.kill()))
+  const [program = '', ...args] = start.trim().split(' ')
+  const app = programOf(spawn(program, args, { cwd: dir, env: { PATH: process.env.PATH, ...env } }))
+  const url = `http://localhost:${port}`
+  await answering(`${url}/health/live`, app)
+
+  const visitor = createVisitor()
+  await connectDemo(visitor, { app: url, platform } as Parameters<typeof connectDemo>[1])
+  await visitor.get(`${url}/connections?code=marked-value`)
+  const text = () => collector.received.map(({ body }) => body).join('\n')
+  const spans = () =>
+    collector.received
+      .flatMap(({ body }) => JSON.parse(body).resourceSpans)
+      .flatMap(({ scopeSpans }) => scopeSpans)
+      .flatMap(({ spans }) => spans)
+  const callback = () => spans().find(({ name }) => name === 'GET /connect/callback')
+  // The page after the callback, and the one above.
+  await expect.poll(() => spans().filter(({ name }) => name === 'GET /connections')).toHaveLength(2)
+  const inTrace = spans().filter(({ traceId }) => traceId === callback()?.traceId)
+  const attributes = JSON.stringify(
+    inTrace.filter(({ name }) => name === 'POST').map((span) => span.attributes),
+  )
+  expect(attributes).toContain('"http.response.status_code","value":{"intValue":200}')
+  expect(await app.kill('SIGTERM')).toBe(0)
+
+  const cookies = [...visitor.cookies.values()].flatMap((jar) => [...jar.values()])
+  const { PLATFORM_CLIENT_SECRET = '', SESSION_SECRET = '', TOKEN_ENCRYPTION_KEYS = '' } = env
+  const secrets = [...cookies, PLATFORM_CLIENT_SECRET, SESSION_SECRET, TOKEN_ENCRYPTION_KEYS]
+  for (const secret of [...secrets, 'marked-value', 'code=', 'state=', 'ridgeline-build', 'Bearer', 'health'])
+    expect(text()).not.toContain(secret)
 })
 
 test('the recipes pass the type check and the linter of the project', async () => {

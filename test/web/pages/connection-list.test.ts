@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { sharedApp } from '../../support/app.ts'
-import { connectionsOf, newUser, signedIn, toBxcontext } from '../../support/flow.ts'
+import { connectionsOf, newUser, SCOPES, signedIn, toBxcontext } from '../../support/flow.ts'
 import { consent } from '../../support/vault.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
@@ -13,7 +13,8 @@ async function withConnections(count: number): Promise<{ name: string; visitor: 
   const name = newUser()
   for (let i = 0; i < count; i++) {
     const businessName = `Business ${String(i).padStart(2, '0')}`
-    await consent(app.services.connect.vault, { businessName }, { userId: name, bxcontext: `b${i}` })
+    const granted = { businessName, scopes: SCOPES }
+    await consent(app.services.connect.vault, granted, { userId: name, bxcontext: `b${i}` })
   }
   return { name, visitor: await signedIn(app, name) }
 }
