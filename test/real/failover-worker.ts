@@ -17,8 +17,11 @@ export interface Acknowledged {
   at: number
 }
 
-/** How many of each kind there are at most, and the pause between two of them, in ms. */
-const COUNT = 400
+const OPERATIONS: Acknowledged['what'][] = ['consent', 'disconnect', 'sign-out']
+
+/** How many accounts it can disconnect and users it can sign out. After those, it only connects accounts. */
+const COUNT = 150
+/** The pause between two operations, in ms. */
 const PACE_MS = 50
 
 const { STORE = '', KEY = '', NAME = '' } = process.env
@@ -38,16 +41,17 @@ const DO = {
   'sign-out': (id: string) => store.delete(session(id)),
 }
 
-const ids = Array.from({ length: COUNT }, (_, number) => `${NAME}-${number}`)
-for (const id of ids)
+for (let number = 0; number < COUNT; number++) {
+  const id = `${NAME}-${number}`
   await retry(() =>
     Promise.all([connect(`disconnect-${id}`), store.set(session(`sign-out-${id}`), '{}', 3_600_000)]),
   )
+}
 
 process.once('message', async () => {
-  for (const number of ids)
-    for (const what of ['consent', 'disconnect', 'sign-out'] as const) {
-      const id = `${what}-${number}`
+  for (let number = 0; ; number++)
+    for (const what of number < COUNT ? OPERATIONS : OPERATIONS.slice(0, 1)) {
+      const id = `${what}-${NAME}-${number}`
       // The user also sees that a failed attempt failed.
       void DO[what](id).then(
         (isDone) => isDone && process.send?.({ what, id, user: NAME, at: Date.now() } satisfies Acknowledged),

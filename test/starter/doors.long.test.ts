@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { fileOf } from '../../src/cli/programs.ts'
 import { ROOT, read } from '../support/documents.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
@@ -139,7 +140,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     // Uses the line endings that Git writes on Windows.
     git('rm', '-rq', '--cached', '.')
     git('reset', '-q', '--hard')
-    const { ok, output } = ended(clone, ['npm', 'exec', '--', 'biome', 'ci'])
+    const { ok, output } = ended(clone, [process.execPath, fileOf(clone, 'biome'), 'ci'])
     expect(ok, output).toBe(true)
   })
 })
