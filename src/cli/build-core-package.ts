@@ -14,7 +14,7 @@ const ENTRIES = ['index', 'express', 'stores', 'errors']
 /** Compiles the core into a folder with its own tsconfig.json. Throws an error with the compiler's messages. */
 function compile(outDir: string): void {
   const { failure } = runTool(project.root, 'tsc', '-p', 'src/connect', '--outDir', outDir)
-  if (failure) throw new Error(`The core does not compile by itself:\n${failure}`)
+  if (failure) throw new Error(`The core does not compile on its own:\n${failure}`)
 }
 
 /** The packages that the compiled core imports, with the versions of this project. */

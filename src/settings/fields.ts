@@ -18,7 +18,7 @@ export const required = (hint: string) => z.string(`is required (${hint})`)
 export const ofClient = <T extends z.ZodType<string>>(text: T) =>
   text.refine(
     (value) => /^[\x20-\x7E]*$/.test(value),
-    'has a character that is not ASCII, such as a typographic quote: copy it again, without quotes',
+    'has a character that no client id or secret has, such as a typographic quote or a tab: copy it again, without quotes',
   )
 
 /** Text that matches `form`. */

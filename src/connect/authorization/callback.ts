@@ -8,7 +8,7 @@
  *    `redirectFailedCallback` does the same for unexpected errors.
  * 5. `showFailure`: shows the page of a failure, which can be reloaded.
  */
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import * as z from 'zod'
 import { AppError } from '../app-error.ts'
 import { noteFlow, requestContext, workContext } from '../context.ts'
@@ -35,12 +35,15 @@ export const handleCallback =
   (options: ConnectRoutesOptions): RequestHandler =>
   async (req, res) => {
     const { pages } = options
-    if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+    if (!pages.isSignedIn(req)) return leave(res, FAILED_PATH)
     const { flow, outcome } = await endFlow(options, req, browserSession(req, pages))
-    if ('connected' in outcome) return res.redirect(303, await pages.connectedPage(req, outcome.connected))
+    if ('connected' in outcome) return leave(res, await pages.connectedPage(req, outcome.connected))
     res.locals.failure = { code: outcome.failed }
-    res.redirect(303, failedPath(outcome.failed, flow?.id))
+    leave(res, failedPath(outcome.failed, flow?.id))
   }
+
+/** Redirects to an address without the code. The next page must not learn this one (RFC 9700 section 4.2.4). */
+const leave = (res: Response, path: string) => res.set('Referrer-Policy', 'no-referrer').redirect(303, path)
 
 /** Resolves to the outcome of the flow. */
 async function endFlow(
@@ -82,7 +85,7 @@ async function exchange(
     if (connected === 'superseded')
       throw new ConnectError(
         'exchange_incomplete',
-        'the account was disconnected, or its access ended, meanwhile',
+        'the account was disconnected, or its access ended, in the meantime',
       )
     return { connected: bxcontext }
   } catch (thrown) {
@@ -119,7 +122,7 @@ export const redirectFailedCallback =
     if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
     const { code, reason } = Object(error)
     log.error({ code, reason }, 'connect failed')
-    res.redirect(303, failedPath('exchange_incomplete', requestContext.getStore()?.flowId))
+    leave(res, failedPath('exchange_incomplete', requestContext.getStore()?.flowId))
   }
 
 const parameter = z.string().max(MAX_TOKEN_LENGTH)

@@ -26,18 +26,20 @@ export const unavailable = (id: string, setting: string, url: string, status: nu
     `${url} answered ${status}, so it could not be checked. Try again later; if it persists, check the address`,
   )
 
-/** Why there was no response, by the code of the error or by the message of the Redis client or the mail client. */
-const REASONS: [id: string, codes: RegExp, text: string][] = [
+/** Why there was no response, by the code or the message of an error. `forUrls`: what else to check at a URL of the platform. */
+const REASONS: [id: string, codes: RegExp, text: string, forUrls?: string][] = [
   ['address.unknown-host', /ENOTFOUND|EAI_AGAIN/, 'the host name is unknown. Check its spelling'],
   [
     'address.refused',
     /ECONNREFUSED/,
-    'the connection was refused. Check the host and the port, and the address of the forward proxy if you use one. `npm run sandbox` starts the sandbox',
+    'the connection was refused. Start the server, or correct the host and the port',
+    '. If you use a forward proxy, check its address. `npm run sandbox` starts the sandbox',
   ],
   [
     'address.timeout',
     /TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer|not answer|not connected/i,
-    'there was no answer in time. Check the address and the firewall, and whether this network needs HTTPS_PROXY',
+    'there was no answer in time. Check the address and the firewall',
+    ', and whether this network needs HTTPS_PROXY',
   ],
   [
     'tls.unknown-issuer',
@@ -68,6 +70,7 @@ export function noAnswer(settings: string, url: string, error: string): Finding 
     return failure('proxy.rejected', setting, text)
   }
   const other = `the request failed (${error}). Check the address, and whether the server answers only https`
-  const [id, , text] = REASONS.find(([, codes]) => codes.test(error)) ?? ['address.no-answer', /$/, other]
-  return failure(id, settings, `${url}: ${text}`)
+  const found = REASONS.find(([, codes]) => codes.test(error))
+  const [id, , text, forUrls = ''] = found ?? ['address.no-answer', /$/, other]
+  return failure(id, settings, `${url}: ${text}${/^https?:/.test(url) ? forUrls : ''}`)
 }

@@ -120,8 +120,6 @@ function outageFinding({ description }: KeyValueStore, reason: string, config: S
   if (/unknown command .?HELLO/i.test(reason))
     return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
   const finding = noAnswer('REDIS_URL', host, reason)
-  if (finding.id === 'address.refused')
-    return problem(finding.id, 'the connection was refused. Start Redis, or correct the host and the port')
   if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
   const id = finding.id === 'address.timeout' ? finding.id : 'store.unavailable'
   return problem(id, `${reason}. Check REDIS_URL, also whether it must be redis:// or rediss://`)

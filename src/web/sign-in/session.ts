@@ -78,7 +78,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     load(req, res, (error) => {
       // If the session can't be saved at the end of the answer, this callback runs again, but it is too late for error handlers.
       if (isLoaded && error?.code === 'unauthenticated')
-        return req.log.info('the user has signed out meanwhile')
+        return req.log.info('the user signed out before the session could be saved')
       if (isLoaded) return req.log.error({ reason: error?.reason ?? error?.name }, 'a session was not saved')
       isLoaded = true
       next(error)

@@ -77,7 +77,7 @@ describe('the callback', () => {
     const answer = await visitor.get(await toCallback(app, visitor))
     expect(answer.status).toBe(303)
     expect(answer.text).not.toMatch(/<html/)
-    expect(answer.headers.get('referrer-policy')).toBe('same-origin')
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
   })
 
   test('with a state of another session of the same user is rejected', async () => {

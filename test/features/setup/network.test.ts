@@ -2,6 +2,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { noAnswer } from '../../../src/features/setup/findings.ts'
 import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
 import { type OtherPlatform, startOtherPlatform } from '../../support/other-platform.ts'
 import { freePort, serve } from '../../support/ports.ts'
@@ -182,4 +183,10 @@ describe('a forward proxy', () => {
     ])
     expect(problemsOf(await findings({ ...wrong, HTTP_PROXY: `http://user:right@${host}` }))).toEqual([])
   })
+})
+
+test('only a refused address of the platform leads to the proxy and the sandbox, and not that of another server', () => {
+  const refused = (address: string) => noAnswer('MAIL_URL', address, 'ECONNREFUSED').text
+  expect(refused('http://localhost:1')).toMatch(/forward proxy.*npm run sandbox/)
+  expect(refused('localhost:1')).toMatch(/correct the host and the port$/)
 })

@@ -99,7 +99,7 @@ describe('a Redis that is not reachable:', () => {
 
   test('the doctor tells you to start Redis, and not the sandbox', async () => {
     const [problem] = problemsOf(await findings([`redis://127.0.0.1:${await freePort()}`]))
-    expect(problem?.text).toContain('Start Redis')
+    expect(problem?.text).toContain('Start the server')
     expect(problem?.text).not.toMatch(/sandbox|proxy/)
   })
 
