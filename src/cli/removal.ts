@@ -27,8 +27,8 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
 
 const OF_STARTER = [
   /^test\/(bench|chaos|gallery|real|sandbox|scale|starter|features\/.+\/bench)\//,
-  // They run what a product does not change in browsers and with processes that are killed. `marked-pages.ts` is a part of them.
-  /^test\/.+(\.long\.test|\/marked-pages)\.ts$/,
+  // They run what a product does not change in browsers and with processes that are killed.
+  /^test\/.+\.long\.test\.ts$/,
   /^src\/cli\/(init|naming|product-readme)\.|^docs\/demo[.-]|^\.ci\//,
 ]
 

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import addressParser from 'nodemailer/lib/addressparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 export interface ReceivedMail {
@@ -20,7 +19,7 @@ const decoded = (raw: string) =>
   ).toString('utf8')
 
 /** The sender that tests set. */
-export const SENDER = { name: 'Büro, "us" & O\'Brien', address: 'no-reply@connect.example' }
+export const SENDER = 'no-reply@connect.example'
 
 /** A real mail server. `refusals`: its answers to the next emails. It accepts all later emails. */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}) {
@@ -70,24 +69,6 @@ export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 /** A header of an email, unfolded. */
 export const header = (mail: ReceivedMail | undefined, name: string) =>
   new RegExp(`^${name}: (.*)$`, 'im').exec(mail?.text.split('\r\n\r\n')[0] ?? '')?.[1]
-
-/** The sender of an email. The name may be quoted (RFC 5322) or encoded (RFC 2047). */
-export function senderOf({ raw }: ReceivedMail): { name: string; address: string } | undefined {
-  const [, line = ''] = /^From: (.*(?:\r\n[ \t].*)*)/im.exec(raw) ?? []
-  const [sender] = addressParser(line.replaceAll(/\?=\s+=\?/g, '?==?'), { flatten: true })
-  const bytes = sender?.name.replaceAll(/=\?UTF-8\?([QB])\?(.*?)\?=/g, (_, encoding: string, text: string) =>
-    encoding === 'B' ? Buffer.from(text, 'base64').toString('latin1') : ofQuotedWord(text),
-  )
-  return sender && { ...sender, name: Buffer.from(bytes ?? '', 'latin1').toString('utf8') }
-}
-
-const ofQuotedWord = (text: string) =>
-  text
-    .replaceAll('_', ' ')
-    .replaceAll(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-
-/** The HTML of an email. */
-export const htmlOf = ({ text }: ReceivedMail) => text.slice(text.indexOf('text/html'))
 
 /** The address of the link in an email. */
 export const linkOf = (mail: ReceivedMail | undefined) => /https?:\/\/\S+/.exec(mail?.text ?? '')?.[0] ?? ''

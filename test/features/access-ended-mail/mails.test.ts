@@ -4,10 +4,11 @@ import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
 import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { freePort } from '../../support/ports.ts'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, consent, REF, type VaultSetup } from '../../support/vault.ts'
-import { header, linkOf, type MailServer, SENDER, senderOf, startMailServer } from './mail-server.ts'
+import { header, linkOf, type MailServer, SENDER, startMailServer } from './mail-server.ts'
 
 let setup: VaultSetup
 let server: MailServer
@@ -65,7 +66,7 @@ describe('when access of a connection ends', () => {
     await expect.poll(() => server.mails).toHaveLength(1)
     const [mail] = server.mails
     expect(mail?.to).toEqual(['ann@demo.example'])
-    expect(mail && senderOf(mail)).toEqual(SENDER)
+    expect(header(mail, 'From')).toBe(`${texts.layout.appName} <${SENDER}>`)
     expect(header(mail, 'Subject')).toBe('Access to a connected business has ended')
     expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC. Someone ended it on the platform/)

@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CONNECTION_STATES, platform } from '../../../src/connect/index.ts'
 import { texts } from '../../../src/web/texts.ts'
@@ -50,23 +49,6 @@ test('a business that is not connected can be connected from its error page, and
   const onward = await visitor.post(`${app.url}/connect`, { form })
   expect(onward.text).toContain(shown(texts.toPlatform.leadAgain('Harbour Homes')))
   expect((await visitor.post(`${app.url}/connect`)).text).toContain(shown(texts.toPlatform.lead))
-})
-
-test('texts for users have one word for one thing: access ends, is renewed, and needs permissions', () => {
-  const files = globSync('src/{web,tables,features/**}/texts.ts')
-  expect(files.length).toBeGreaterThan(0)
-  for (const file of files) {
-    const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^import .*$|\/\/.*$/gm, '')
-    const texts =
-      code
-        .match(/'(?:[^'\\\n]|\\.)*'|"[^"\n]*"|`[^`]*`/g)
-        ?.map((text) => text.replaceAll(/\$\{[^}]*\}/g, '')) ?? []
-    const others = /revok|withdr|(?<!or it )expire|degrad|\brefresh|\bscopes?\b|\btokens?\b/
-    expect(
-      texts.filter((text) => others.test(text)),
-      file,
-    ).toEqual([])
-  }
 })
 
 test('the state of a connection has a colour', async () => {

@@ -91,13 +91,3 @@ describe('signing in at oidc-provider', () => {
     })
   })
 })
-
-test('ten callbacks at once send the code once, and leave the browser signed in', async () => {
-  await start()
-  const callback = await toCallback()
-  // The first round opens ten connections, so that the requests of the second arrive together.
-  for (const url of [`${app.url}/health/live`, callback])
-    await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
-  expect(provider.tokenRequests).toHaveLength(1)
-  expect(await nameOf()).toBe('ann of Ridgeline')
-})
