@@ -25,11 +25,8 @@ const LONGEST = [
   'kill',
 ]
 
-/**
- * Tests that promise a recovery within seconds of a failure. They run at the end, both at a time, because they mostly wait, and
- * other tests would slow them down.
- */
-const AT_THE_END = ['test/real/failover.long.test.ts', 'test/real/vault-processes.long.test.ts']
+/** Its tests promise a recovery within seconds of a failure, and run at once at the end: others would slow them down. */
+const AT_THE_END = 'test/real/failover.long.test.ts'
 
 /** Starts the slowest files first, so that no slow file runs alone at the end. */
 class LongestFirst extends BaseSequencer {
@@ -47,20 +44,20 @@ export default defineConfig({
   test: {
     ...config.test,
     projects: [
-      ...projectsOf('.long.test.ts', [...defaultExclude, ...AT_THE_END]),
+      ...projectsOf('.long.test.ts', [...defaultExclude, AT_THE_END]),
       {
         extends: true,
         test: {
           name: 'at the end',
-          include: AT_THE_END,
+          include: [AT_THE_END],
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
       },
     ],
-    // Most of these tests wait for programs, clocks and one another's processes.
-    maxWorkers: Math.max(5, availableParallelism()),
+    // They wait even more than the others, so six files at a time keep two cores busy.
+    maxWorkers: Math.max(6, availableParallelism()),
     // These tests start vitest in copies of the project, and those runs empty the shared cache.
     fsModuleCache: false,
     sequence: { sequencer: LongestFirst },

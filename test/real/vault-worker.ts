@@ -1,6 +1,6 @@
 /**
- * A process with its own vault. For a message `{ callMs }` it requests one access token after the other for that long, and
- * replies with the tokens and the errors.
+ * A process with its own vault. From the message `work` until the message `stop` it requests one access token after the other, and
+ * then replies with the tokens and the errors.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { platform, Vault } from '../../src/connect/index.ts'
@@ -8,9 +8,7 @@ import { openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { ready } from '../support/redis.ts'
 import { oauthFor, REF } from '../support/vault.ts'
 
-export interface Work {
-  callMs: number
-}
+export type Message = 'work' | 'stop'
 export interface Done {
   tokens: string[]
   errors: string[]
@@ -25,10 +23,13 @@ const vault = new Vault({
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
 })
 
-process.on('message', async ({ callMs }: Work) => {
+let isWorking = false
+process.on('message', async (message: Message) => {
+  isWorking = message === 'work'
+  if (!isWorking) return
   const tokens = new Set<string>()
   const errors: string[] = []
-  for (const end = performance.now() + callMs; performance.now() < end; await pause(20)) {
+  for (; isWorking; await pause(20)) {
     try {
       tokens.add(await vault.accessToken(REF))
     } catch (error) {
