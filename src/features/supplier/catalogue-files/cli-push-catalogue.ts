@@ -22,8 +22,8 @@ import type { FileProblems } from './problems.ts'
 import { Records } from './records.ts'
 import { Sender } from './sender.ts'
 import { createCatalogue, findCatalogue } from './target.cli.ts'
+import { readFile } from './template.ts'
 import { texts } from './texts.ts'
-import { readFile } from './upload.ts'
 
 interface Options {
   catalogue: string
@@ -33,9 +33,6 @@ interface Options {
   tenant?: string
   demo: boolean
 }
-
-/** Ends the command with 2, because a page would ask for a tick. */
-class QuestionError extends Error {}
 
 async function main(): Promise<void> {
   const { path, options } = readArguments()
@@ -66,7 +63,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     },
   })
   const known = await findCatalogue(session, target)
-  // The catalogue may have received items from a command that was killed.
+  // Ends the import of a command that was killed.
   if (known) await sender.send(known.id)
   const difference = await compare(items, known && (await records.received(await records.find(known.id))))
   const { asks, code } = difference
@@ -74,10 +71,14 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     JSON.stringify(difference, null, 2),
     ...asks.map((ask) => format.undirected(importTexts.question(ask))),
   )
-  if (accept === undefined ? asks.length > 0 : accept !== code)
-    throw new QuestionError(
-      `Nothing was sent: ${accept === undefined ? 'look at what differs' : 'the code of --accept stands for another file or difference'}. To send exactly this, add --accept ${code}`,
-    )
+  if (accept === undefined ? asks.length > 0 : accept !== code) {
+    const reason = accept
+      ? 'the code of --accept stands for another file or difference'
+      : 'look at what differs'
+    printError(`Nothing was sent: ${reason}. To send exactly this, add --accept ${code}`)
+    process.exitCode = 2
+    return
+  }
   if (dryRun) return print('Nothing was sent (--dry-run).')
   const { id: catalogueId } = known ?? (await createCatalogue(session, target))
   await sender.begin(catalogueId, async () => {
@@ -92,13 +93,14 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
   print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(job.message ? [job.message] : []))
 }
 
-/** The errors of a file: the count and the cure for each kind, and the places of the first errors. */
-const problemLines = ({ kinds, listed }: FileProblems) => [
+/** The errors of a file: the count and the cure for each kind, with its first places. */
+const problemLines = ({ refused, kinds }: FileProblems) => [
   importTexts.errors.wrongFile,
-  ...kinds.map(
-    ({ column, expected, cure, count }) => `${importTexts.wrong.kind(count, column, expected)} ${cure}`,
-  ),
-  ...listed.map(texts.problem),
+  ...(refused === null ? [] : [refused]),
+  ...kinds.flatMap(({ column, expected, cure, count, places }) => [
+    `${importTexts.wrong.kind(count, column, expected)} ${cure}`,
+    ...places.map(({ line, found }) => `  ${texts.place(line, found)}`),
+  ]),
 ]
 
 function readArguments(): { path: string; options: Options } {
@@ -128,5 +130,5 @@ try {
   if (error instanceof ImportError && error.problems) printError(...problemLines(error.problems))
   else
     printError(...(error instanceof z.ZodError ? z.prettifyError(error) : describeError(error)).split('\n'))
-  process.exitCode = error instanceof QuestionError ? 2 : 1
+  process.exitCode = 1
 }

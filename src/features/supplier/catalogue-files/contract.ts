@@ -32,50 +32,40 @@ const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null
     ? Object.keys(value).length === 0
     : /^(null|undefined|false|0|)$/.test(String(value))
-const empty = z.unknown().refine(isEmpty).optional()
 
 /**
- * assumed: the successful answer to an upload of this many items. It is empty, or has only these members. `received`
- * counts the items; `errors`, `rejected` and `failed` list those that were not accepted. No other answer is understood.
+ * assumed: the members of an answer that tells of success for this many items. Counts of items are at least as high. Other members
+ * are empty, ids, texts or flags. Other counts, lists and objects, and whatever is named after failures, may be about items that did
+ * not arrive.
  */
-export const uploadAnswerSchema = (items: number) =>
-  z
-    .strictObject({
-      isSuccessful: z.literal(true).nullish(),
-      error: empty,
-      batchId: z.string().nullish(),
-      received: count.pipe(z.number().min(items)).nullish(),
-      errors: empty,
-      rejected: empty,
-      failed: empty,
-    })
-    .nullish()
-
-/** assumed: the members of an import job. The counts are of distinct items and may be absent. */
-const JOB = {
-  batchId: z.string().nullish(),
-  status: z.string().min(1),
-  itemsReceived: count.nullish(),
-  itemsProcessed: count.nullish(),
-  message: z.string().nullish(),
+const requireSuccess = (items: number) => (answer: Record<string, unknown>, context: z.RefinementCtx) => {
+  const isClear = ([name, value]: [string, unknown]) => {
+    if (/^(received|itemsReceived|itemsProcessed)$/.test(name)) return Number(value ?? items) >= items
+    if (isEmpty(value) || /^(id|status|message)$|Id$|_id$/.test(name)) return true
+    return !/fail|error|reject/i.test(name) && typeof value !== 'object' && !count.safeParse(value).success
+  }
+  const [unclear] = Object.entries(answer).find((member) => !isClear(member)) ?? []
+  if (unclear !== undefined)
+    context.addIssue({ code: 'custom', path: [unclear], message: 'is not understood' })
 }
 
-/**
- * assumed: the state of an import job with this many items. A completed job has received and processed all of them. Its other
- * members must be empty, ids, texts or flags. Otherwise it is unclear, because other counts, lists and objects, and whatever is named
- * after failures, may be about items that did not arrive.
- */
+/** assumed: the answer to an upload of this many items; it may be empty. No other answer is understood. */
+export const uploadAnswerSchema = (items: number) =>
+  z.looseObject({}).superRefine(requireSuccess(items)).nullish()
+
+/** assumed: the state of an import job with this many items. The counts are of distinct items and may be absent. */
 export const importJobSchema = (items: number) =>
-  z.looseObject(JOB).superRefine((job, context) => {
-    const isClear = ([name, value]: [string, unknown]) => {
-      if (name === 'itemsReceived' || name === 'itemsProcessed') return Number(value ?? items) >= items
-      if (name in JOB || isEmpty(value) || /^id$|Id$|_id$/.test(name)) return true
-      return !/fail|error|reject/i.test(name) && typeof value !== 'object' && !count.safeParse(value).success
-    }
-    const [unclear] = Object.entries(job).find((member) => !isClear(member)) ?? []
-    if (outcomeOf(job.status) === 'completed' && unclear !== undefined)
-      context.addIssue({ code: 'custom', path: [unclear], message: 'is not understood' })
-  })
+  z
+    .looseObject({
+      batchId: z.string().nullish(),
+      status: z.string().min(1),
+      itemsReceived: count.nullish(),
+      itemsProcessed: count.nullish(),
+      message: z.string().nullish(),
+    })
+    .superRefine((job, context) => {
+      if (outcomeOf(job.status) === 'completed') requireSuccess(items)(job, context)
+    })
 export type ImportJob = z.infer<ReturnType<typeof importJobSchema>>
 
 /**
@@ -111,7 +101,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'upload-items',
     topic: 'Uploading items',
     assumed:
-      '`{items: [...]}`. The answer is empty, or has only `batchId`, `received` (a count), `isSuccessful`, `error`, and `errors`, `rejected`, `failed`, which list items that were not accepted. After any other answer, the import ends with a problem.',
+      '`{items: [...]}`. The answer is empty, or contains only ids, texts, flags, `received` (a count of all items), and empty members, such as `errors: []`. After any other answer, the import ends with a problem.',
     importance: 2,
     code: 'uploadAnswerSchema',
     cure: 'Change the body, or add the members of the answer.',
@@ -120,7 +110,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. A completed import ends with a problem if it received or processed fewer items than were sent, if a member with `fail`, `error` or `reject` in its name is not empty, or if it has other counts, lists or objects, because they may be about items that did not arrive. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. In a completed import, these counts are of all items, and other members are as in the answer to an upload. Otherwise, it ends with a problem. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',

@@ -67,9 +67,8 @@ export async function compare(
     }
     const key = keyOf(item.code)
     const old = before.get(key)
-    const verdict = verdictOf(item, old)
     missing.delete(key)
-    counts[verdict]++
+    counts[verdictOf(item, old)]++
     code.update(JSON.stringify([item, old]))
     if (!old) added.set(key, item)
     else if (item.price !== old.price) {

@@ -2,55 +2,36 @@
 import { COLUMNS, type Column, REQUIRED } from './items.ts'
 import { type Expectation, texts } from './texts.ts'
 
-/** A problem with the name of a column, or a missing column. */
-interface NameFault {
-  column: string
-  expectation: Expectation
-  found: string
-  /** Describes where else the name occurs. */
-  also?: string
-}
-
 export interface Header {
   /** The names in lower case; '' for a column without a name. */
   names: string[]
   /** The index of each column of the template, from 0. */
   places: Map<Column, number>
-  faults: NameFault[]
 }
 
 /** Finds the columns of the template among the names. */
 export function readHeader(cells: readonly string[]): Header {
   const names = cells.map((cell) => cell.toLowerCase())
   const found = COLUMNS.filter((column) => names.includes(column))
-  const absent = COLUMNS.filter((column) => !names.includes(column))
-  const missing = REQUIRED.filter((column) => absent.includes(column))
-  const { missingColumn } = texts.expectations
-  return {
-    names,
-    places: new Map(found.map((column) => [column, names.indexOf(column)])),
-    faults: [
-      ...cells.flatMap((name, place) => nameFault(name, place, { names, absent })),
-      ...missing.map((column) => ({ column, expectation: missingColumn, found: cells.join(', ') })),
-    ],
-  }
+  return { names, places: new Map(found.map((column) => [column, names.indexOf(column)])) }
 }
 
-function nameFault(
-  name: string,
-  place: number,
-  { names, absent }: { names: readonly string[]; absent: readonly Column[] },
-): NameFault[] {
-  const key = name.toLowerCase()
-  if (key === '') return []
-  const column = texts.column(place + 1)
-  if (!COLUMNS.some((one) => one === key))
-    return [{ column, expectation: texts.unknownColumn(meantBy(key, absent)), found: name }]
-  const first = names.indexOf(key)
-  if (first === place) return []
-  return [
-    { column, expectation: texts.expectations.doubledColumn, found: name, also: texts.column(first + 1) },
-  ]
+/** Reports a problem with a column. `also`: describes where else its name occurs. */
+type Report = (column: string, expectation: Expectation, found: string, also?: string) => void
+
+/** Reports the names that are unknown or doubled, and the required columns that are missing. */
+export function checkNames(cells: readonly string[], { names, places }: Header, report: Report): void {
+  const absent = COLUMNS.filter((column) => !places.has(column))
+  for (const [place, name] of names.entries()) {
+    const column = texts.column(place + 1)
+    const found = cells[place] ?? ''
+    const first = names.indexOf(name)
+    if (!COLUMNS.some((known) => known === name)) {
+      if (name !== '') report(column, texts.unknownColumn(meantBy(name, absent)), found)
+    } else if (first < place) report(column, texts.expectations.doubledColumn, found, texts.column(first + 1))
+  }
+  for (const column of REQUIRED)
+    if (!places.has(column)) report(column, texts.expectations.missingColumn, cells.join(', '))
 }
 
 /** The missing column that begins like a part of the name, or else a missing price or code column, because it is the most likely. */

@@ -31,22 +31,14 @@ export const texts = {
     stopped: 'stopped',
   },
 
-  /** A line on the card of a connection. */
-  importOf: (file: string, hasFailed: boolean) =>
-    `Import of ${format.undirected(file)}${hasFailed ? ' (failed)' : ''}`,
-
   /** A file that doesn't match the template. */
   wrong: {
-    title: 'This file has errors',
     lead: (file: string) => `Nothing was sent. Correct ${isolated(file)}, and check it again.`,
-    line: 'Line',
-    column: 'Column',
-    found: 'Found',
-    expected: 'Expected',
-    empty: '(empty)',
     kind: (errors: number, column: string, expected: string) =>
-      `${pluralize(errors, 'error')}${column && ` in ${isolated(column)}`}: expected ${expected}.`,
-    places: (first: number, all: number) => shown('Errors', first, all),
+      `${pluralize(errors, 'error')} in ${isolated(column)}: expected ${expected}.`,
+    line: 'Line',
+    found: 'Found',
+    empty: '(empty)',
   },
 
   differs: {

@@ -38,7 +38,6 @@ export const importSchema = storedSchema.extend({
   note: z.string(),
   /** For the user: why the import failed, or the platform's message about the completed import. */
   message: z.string().nullable(),
-  endedAt: z.iso.datetime().nullable(),
   /** The items of the last completed import into this catalogue, with which the next file is compared. */
   received: storedSchema.nullable(),
 })
@@ -61,7 +60,7 @@ function requireRun(job: Import, run: number): void {
   if (job.run !== run) throw conflict(texts.errors.otherRunning)
 }
 
-const FRESH = { ...NOTHING_SENT, message: null, endedAt: null }
+const FRESH = { ...NOTHING_SENT, message: null }
 
 /** A file that was read, with its sender and its catalogue. */
 export type NewFile = Pick<Import, 'catalogueId' | 'catalogueName' | 'fileName' | 'by'>
@@ -107,11 +106,11 @@ export function progressed(job: Import, run: number, progress: Progress): Import
 export type End = Pick<Import, 'message'> & { state: 'completed' | 'failed' }
 
 /** A run has ended. If it was completed, the catalogue has received its items. Repeating the same end has no effect. */
-export function ended(job: Import, run: number, end: End, now: Date): Import {
+export function ended(job: Import, run: number, end: End): Import {
   if (job.run === run && job.state === end.state) return job
   requireRun(job, run)
   const received = end.state === 'completed' ? { id: job.id, items: job.items } : job.received
-  return { ...job, ...end, received, endedAt: now.toISOString() }
+  return { ...job, ...end, received }
 }
 
 /** The user was deleted. Stops the import, and removes the user and the file; null if the catalogue has received no items. */

@@ -2,8 +2,7 @@ import type { Feature } from '../../../web/feature-api.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import { createGrants } from '../../catalogues/grants.ts'
 import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
-import { type Import, isOf } from './import.ts'
-import { texts } from './import-texts.ts'
+import type { Import } from './import.ts'
 import { Records } from './records.ts'
 import { importRoutes, importSection } from './routes.ts'
 import { Sender } from './sender.ts'
@@ -27,13 +26,6 @@ export default {
         { path: '/connections/:bxcontext/catalogues', needsConnection: true, router: importRoutes(options) },
       ],
       sections: [importSection(records)],
-      connectionLinks: async (ref) =>
-        (await records.list())
-          .filter((job) => isOf(ref, job) && job.state !== 'stopped')
-          .map(({ catalogueId, fileName, state }) => ({
-            path: `/catalogues/${encodeURIComponent(catalogueId)}/import`,
-            label: texts.importOf(fileName, state === 'failed'),
-          })),
       start: () => void sender.work(shutdownSignal),
       stop: () => sender.close(),
     }

@@ -43,23 +43,16 @@ function checkBounds(lines: readonly string[], before: number, next: string): vo
 /** Regroups the bytes into pieces of equal size, because a file that arrives byte by byte would otherwise take too long. */
 async function* pieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let total = 0
-  const piece = Buffer.alloc(PIECE)
-  let filled = 0
+  let rest = Buffer.alloc(0)
   for await (const chunk of chunks) {
     total += chunk.length
     if (total > BOUNDS.bytes) throw new RefusedFileError(texts.refused.large)
-    for (let at = 0; at < chunk.length; ) {
-      const taken = chunk.subarray(at, at + PIECE - filled)
-      piece.set(taken, filled)
-      filled += taken.length
-      at += taken.length
-      if (filled < PIECE) continue
-      yield piece
+    for (rest = Buffer.concat([rest, chunk]); rest.length >= PIECE; rest = rest.subarray(PIECE)) {
+      yield rest.subarray(0, PIECE)
       await setImmediate()
-      filled = 0
     }
   }
-  if (filled > 0) yield piece.subarray(0, filled)
+  if (rest.length > 0) yield rest
 }
 
 /** Finds the encoding by the byte order mark: UTF-16, or else UTF-8. Throws `RefusedFileError` if the first bytes aren't text. */
@@ -72,47 +65,32 @@ function decoderFor(start: Uint8Array): TextDecoder {
   return new TextDecoder('utf-8')
 }
 
-/** The separator of a file: the first of comma, semicolon and tab in its first line. */
-export const separatorOf = (line: string): string => /[,;\t]/.exec(line)?.[0] ?? ','
-
-/** The cells of a line, without surrounding spaces. `broken`: the beginning of a quoted cell that doesn't end correctly. */
+/** The cells of a line, without surrounding spaces. `broken`: from a cell that begins with a quote and doesn't end correctly. */
 export interface Cells {
   cells: string[]
   broken?: string
 }
 
 /**
- * Splits a line into cells. A cell that begins with a quote must end with a quote, and quotes inside are doubled. In other cells,
- * a quote is an ordinary character.
+ * Returns a function that splits a line into cells. The separator is the first of comma, semicolon and tab in the line with the
+ * names. A cell that begins with a quote must end with a quote, and quotes inside are doubled. In other cells, a quote is an
+ * ordinary character.
  */
-export function cellsOf(line: string, separator: string): Cells {
-  if (!line.includes('"')) return { cells: line.split(separator).map((cell) => cell.trim()) }
-  const cells: string[] = []
-  for (let start = 0; start <= line.length; ) {
-    const next = line.indexOf(separator, start)
-    const plainEnd = next < 0 ? line.length : next
-    const plain = line.slice(start, plainEnd)
-    if (!plain.trimStart().startsWith('"')) {
-      cells.push(plain.trim())
-      start = plainEnd + 1
-      continue
+export function splitterFor(names: string): (line: string) => Cells {
+  const separator = /[,;\t]/.exec(names)?.[0] ?? ','
+  const blank = `[^\\S${separator}]`
+  const quoted = `"([^"]*(?:""[^"]*)*)"${blank}*`
+  const cell = new RegExp(`${blank}*(?:${quoted}|(?!"|${blank})([^${separator}]*))(${separator}|$)`, 'y')
+  return (line) => {
+    if (!line.includes('"')) return { cells: line.split(separator).map((text) => text.trim()) }
+    const cells: string[] = []
+    cell.lastIndex = 0
+    for (;;) {
+      const start = cell.lastIndex
+      const [found, content, plain = '', end] = cell.exec(line) ?? []
+      if (found === undefined) return { cells, broken: line.slice(start).trim() }
+      cells.push((content?.replaceAll('""', '"') ?? plain).trim())
+      if (end === '') return { cells }
     }
-    const quote = line.indexOf('"', start)
-    const close = closingQuote(line, quote + 1)
-    const after = close < 0 ? -1 : line.indexOf(separator, close)
-    const end = after < 0 ? line.length : after
-    if (close < 0 || line.slice(close + 1, end).trim() !== '')
-      return { cells, broken: line.slice(quote, end) }
-    const content = line.slice(quote + 1, close).replaceAll('""', '"')
-    cells.push(content.trim())
-    start = end + 1
   }
-  return { cells }
-}
-
-/** The index of the closing quote of a cell, or -1. */
-function closingQuote(line: string, from: number): number {
-  let quote = line.indexOf('"', from)
-  while (quote >= 0 && line[quote + 1] === '"') quote = line.indexOf('"', quote + 2)
-  return quote
 }

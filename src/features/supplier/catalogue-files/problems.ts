@@ -1,31 +1,22 @@
-/** The problems in a file: the first problems of each kind, and their number. */
+/** The problems in a file: the first places of each kind, and the number of all. */
 import { INVISIBLE } from './cells.ts'
 import { type Expectation, texts } from './texts.ts'
 
-/** A place in a file that doesn't match the template. */
-export interface Problem {
-  /** The line of the file, from 1; null if the whole file is refused. */
-  line: number | null
-  /** The column's name, or "column 7" if it has no name; empty if the problem is about the line or the file. */
-  column: string
-  /** The cell, shortened, with invisible characters shown by their numbers; empty if the cell is. */
-  found: string
-  /** The expected content. If the whole file is refused, a sentence with the reason. */
-  expected: string
-}
-
 /** Problems with the same column and expectation. */
-export interface ProblemKind {
+export interface ProblemKind extends Expectation {
+  /** The column's name, or "column 7" if it has no name. */
   column: string
-  expected: string
-  /** How to correct the problem in the programs that make such files; may be empty. */
-  cure: string
   count: number
+  /**
+   * The first places in the order of the file: at most 10, and 100 of all kinds. `line`: from 1. `found`: the cell, shortened, with
+   * invisible characters shown by their numbers.
+   */
+  places: { line: number; found: string }[]
 }
 
-/** `listed`: in the order of the file, at most 10 of each kind and 100 in all. */
 export interface FileProblems {
-  listed: Problem[]
+  /** Why the whole file is refused, as a sentence; null if only these places are wrong. */
+  refused: string | null
   kinds: ProblemKind[]
 }
 
@@ -35,37 +26,28 @@ const MAX_FOUND = 40
 
 /** Collects the problems of a file. */
 export class Problems {
-  readonly #listed: Problem[] = []
+  refused: string | null = null
   readonly #kinds = new Map<string, ProblemKind>()
+  #listed = 0
 
   get isEmpty(): boolean {
-    return this.#kinds.size === 0
+    return this.refused === null && this.#kinds.size === 0
   }
 
   get all(): FileProblems {
-    return { listed: this.#listed.slice(0, MAX_LISTED), kinds: [...this.#kinds.values()] }
+    return { refused: this.refused, kinds: [...this.#kinds.values()] }
   }
 
   /** `also`: describes the place of a duplicate. */
   add(line: number, column: string, { expected, cure }: Expectation, found: string, also = ''): void {
-    if (!this.#isListed({ column, expected, cure })) return
+    const key = `${column}\n${expected}`
+    const kind = this.#kinds.get(key) ?? { column, expected, cure, count: 0, places: [] }
+    this.#kinds.set(key, kind)
+    kind.count++
+    if (kind.places.length === MAX_OF_A_KIND || this.#listed === MAX_LISTED) return
+    this.#listed++
     const cell = shown(found)
-    this.#listed.push({ line, column, found: also ? texts.also(cell, also) : cell, expected })
-  }
-
-  /** Adds the reason why the whole file is refused, before all other problems. */
-  refuse(expected: string): void {
-    this.#isListed({ column: '', expected, cure: '' })
-    this.#listed.unshift({ line: null, column: '', found: '', expected })
-  }
-
-  /** Counts a problem. Returns whether it is among the first problems of its kind. */
-  #isListed(kind: Omit<ProblemKind, 'count'>): boolean {
-    const key = `${kind.column}\n${kind.expected}`
-    const counted = this.#kinds.get(key) ?? { ...kind, count: 0 }
-    this.#kinds.set(key, counted)
-    counted.count++
-    return counted.count <= MAX_OF_A_KIND && this.#listed.length < MAX_LISTED
+    kind.places.push({ line, found: also ? texts.also(cell, also) : cell })
   }
 }
 

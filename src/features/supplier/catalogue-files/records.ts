@@ -62,7 +62,7 @@ export class Records {
     return parse(await this.#store.get(this.#key(catalogueId)))
   }
 
-  /** The imports that are being sent or have failed. `withExpiring`: all other imports too, which reads the whole store. */
+  /** The imports that are being sent. `withExpiring`: all other imports too, which reads the whole store. */
   async list({ withExpiring = false } = {}): Promise<Import[]> {
     const all = withExpiring ? this.#store.ofOwner(this.#owner) : this.#store.list(KIND, this.#owner)
     return (await all).flatMap(({ key, value }) => (key.kind === KIND && parse(value)) || [])
@@ -104,8 +104,7 @@ export class Records {
       const before = parse(value)
       const job = to(before)
       if (job === before) return job
-      const isListed = job?.state === 'running' || job?.state === 'failed'
-      const life = isListed ? undefined : KEPT_MS
+      const life = job?.state === 'running' ? undefined : KEPT_MS
       const text = job && JSON.stringify(job)
       if (!(await this.#store.compareAndSet(this.#key(catalogueId), value, text, life))) continue
       const kept = new Set(itemsIn(job).map(({ id }) => id))

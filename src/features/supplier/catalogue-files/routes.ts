@@ -67,28 +67,19 @@ export function importRoutes(options: Options): Router {
   router.post('/:id/import', (req, res) => checkFile(req, res, options, reading))
   router.get('/:id/import', async (req, res) => {
     const job = await ownFile(records, req)
-    // Only the differences need access to the catalogue, because they show items of others. A running import needs no platform.
-    if (job?.state === 'ready') await catalogueOf(req, options)
-    if (job) return sendPageOrJson(req, res, await pageOf(records, req, job))
+    if (job) return sendPageOrJson(req, res, await pageOf(options, req, job))
     if (wantsJson(req)) throw importNotFound()
     res.redirect(303, pathOf(connectionRef(req), req.params.id))
   })
   router.get('/:id/import/live', async (req, res) => sendVersion(res, await ownFile(records, req)))
+  /** The platform refuses to send to a catalogue that the user can't see any more. */
   const actions: Record<string, Action> = {
-    async send(job, req) {
-      const { code, confirm } = sendSchema.parse(req.body ?? {})
-      await catalogueOf(req, options)
+    send(job, { body }) {
+      const { code, confirm } = sendSchema.parse(body ?? {})
       return records.start(job, code, confirm !== undefined)
     },
-    async resume({ catalogueId }, req) {
-      const { id } = idSchema.parse(req.body ?? {})
-      await catalogueOf(req, options)
-      return records.change({ catalogueId, id }, resumed)
-    },
-    async stop({ catalogueId }, req) {
-      const { id } = idSchema.parse(req.body ?? {})
-      return records.change({ catalogueId, id }, stopped)
-    },
+    resume: (job, { body }) => records.change({ ...job, ...idSchema.parse(body ?? {}) }, resumed),
+    stop: (job, { body }) => records.change({ ...job, ...idSchema.parse(body ?? {}) }, stopped),
   }
   for (const [name, action] of Object.entries(actions))
     router.post(`/:id/import/${name}`, (req, res) => act(req, res, options, action))
@@ -98,7 +89,7 @@ export function importRoutes(options: Options): Router {
   )
 }
 
-/** Only users who can see a catalogue on the platform may see and change the items that it received. Throws `NotFoundError`. */
+/** Throws `NotFoundError` if the user can't see the catalogue on the platform. */
 const catalogueOf = (req: ImportRequest, { catalogues, vault }: Options): Promise<Catalogue> =>
   catalogues.get(vault.tokenSource(connectionRef(req)), req.params.id)
 
@@ -117,7 +108,7 @@ async function act(req: ImportRequest, res: Response, options: Options, action: 
     await rejectForm(req, res, error, async () => {
       const job = await ownFile(records, req)
       if (!job) throw error
-      return pageOf(records, req, job)
+      return pageOf(options, req, job)
     })
   }
 }
@@ -132,8 +123,11 @@ const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
 })
 
 /** The page of a file, which shows the differences or the progress. */
-async function pageOf(records: Records, req: ImportRequest, job: Import) {
-  const difference = job.state === 'ready' ? await records.difference(job) : null
+async function pageOf(options: Options, req: ImportRequest, job: Import) {
+  const isReady = job.state === 'ready'
+  // Only who can see the catalogue on the platform may see the items that it received. A running import needs no platform.
+  if (isReady) await catalogueOf(req, options)
+  const difference = isReady ? await options.records.difference(job) : null
   const catalogue = { id: job.catalogueId, name: job.catalogueName }
   const data = { ...shared(connectionRef(req), catalogue), job: viewOf(job), difference }
   return {
@@ -159,7 +153,8 @@ async function checkFile(
     catalogue = await catalogueOf(req, options)
     const { id, name } = catalogue
     // Imported only here, because most apps start without reading a file.
-    const { readFile, receiveUpload } = await import('./upload.ts')
+    const { receiveUpload } = await import('./upload.ts')
+    const { readFile } = await import('./template.ts')
     const job = await receiveUpload(req, async (given, chunks) => {
       fileName = given
       const before = await records.find(id)
@@ -169,13 +164,13 @@ async function checkFile(
       const items = await readFile(chunks).finally(() => reading.delete(ref.userId))
       return records.add({ catalogueId: id, catalogueName: name ?? id, fileName, by: ref }, items)
     })
-    const { json } = await pageOf(records, req, job)
+    const { json } = await pageOf(options, req, job)
     await sendResultOrRedirect(req, res, `${pathOf(ref, id)}/import`, json, { status: 201 })
   } catch (error) {
     await rejectForm(req, res, error, async () => {
       if (error instanceof ImportError && error.problems) {
         const data = { ...shared(ref, catalogue), fileName, ...error.problems }
-        return { view: 'supplier/catalogue-files/wrong', title: texts.wrong.title, data }
+        return { view: 'supplier/catalogue-files/wrong', title: texts.titles.wrong_file, data }
       }
       const page = await cataloguePage(res, ref, catalogue, options)
       return { ...page, data: { ...page.data, uploadRejected: true } }

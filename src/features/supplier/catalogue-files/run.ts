@@ -37,19 +37,8 @@ const [COMPLETION_MS, MAX_POLL_MS] = [3_600_000, 10_000]
 /** Ends a run, because a user has stopped the import, or because another file or another process has replaced the run. */
 export class RunEndedError extends Error {}
 
-/**
- * Sends the items, with retries and increasing pauses, until the platform reports the import as completed. Resolves to the
- * platform's message, if any. Throws `RunEndedError`, `ImportError` (502; 409 if the items have expired), the errors of calls whose
- * retries have timed out, and the signal's reason if aborted. The platform keeps the items that it has accepted.
- */
-export async function sendAll(options: RunOptions): Promise<string | null> {
-  const run = new Run(options)
-  await run.start()
-  for (const from of batchesOf(options.job.items)) await run.upload(from)
-  return run.completed()
-}
-
-class Run {
+/** Sends all items of an import as a new job on the platform, so that a late upload of an earlier run has no effect. */
+export class Run {
   readonly #options: RunOptions
   /** The id of the job on the platform, which this catalogue has never used before. */
   readonly #batchId: string
@@ -66,7 +55,18 @@ class Run {
     }
   }
 
-  async start(): Promise<void> {
+  /**
+   * Sends the items, with retries and increasing pauses, until the platform reports the import as completed. Resolves to the
+   * platform's message, if any. Throws `RunEndedError`, `ImportError` (502; 409 if the items have expired), the errors of calls whose
+   * retries have timed out, and the signal's reason if aborted. The platform keeps the items that it has accepted.
+   */
+  async send(): Promise<string | null> {
+    await this.#start()
+    for (const from of batchesOf(this.#options.job.items)) await this.#upload(from)
+    return this.#completed()
+  }
+
+  async #start(): Promise<void> {
     const { api, source } = this.#options
     const call = { ...CALL, path: this.#path.start, schema: z.unknown() }
     const start = () => api.post(source, call, { batchId: this.#batchId })
@@ -77,7 +77,7 @@ class Run {
     })
   }
 
-  async upload(from: number): Promise<void> {
+  async #upload(from: number): Promise<void> {
     const { api, source, records, job } = this.#options
     const items = await this.#call(() => records.batch(job.id, from))
     const schema = contract.uploadAnswerSchema(items.length)
@@ -89,7 +89,7 @@ class Run {
   }
 
   /** Polls the job until it is completed. Throws `ImportError` (502) if it fails, times out or has an unknown form. */
-  async completed(): Promise<string | null> {
+  async #completed(): Promise<string | null> {
     const { pauseMs = 500, signal } = this.#options
     const deadline = performance.now() + COMPLETION_MS
     for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {

@@ -8,7 +8,7 @@ import { describeError } from '../first-party/describe-error.ts'
 import { conflict } from './errors.ts'
 import { type End, ended, type Import, takenOver } from './import.ts'
 import { texts } from './import-texts.ts'
-import { RunEndedError, type RunOptions, sendAll } from './run.ts'
+import { Run, RunEndedError, type RunOptions } from './run.ts'
 
 export interface SenderOptions extends Pick<RunOptions, 'api' | 'records' | 'onProgress' | 'pauseMs'> {
   log: Logger
@@ -86,11 +86,11 @@ export class Sender {
     await Promise.all(this.#working.values())
   }
 
-  /** Sends all items of an import as a new job on the platform, so that a late upload of an earlier run has no effect. */
   async #run(found: Import, source: TokenSource, lost: AbortSignal): Promise<void> {
     const job = await this.#options.records.change(found, takenOver)
     const signal = AbortSignal.any([lost, this.#closing.signal])
-    const end = await sendAll({ ...this.#options, source, job, signal })
+    const end = await new Run({ ...this.#options, source, job, signal })
+      .send()
       .then((message): End => ({ state: 'completed', message }))
       .catch((error: unknown) =>
         signal.aborted || error instanceof RunEndedError ? null : this.#failed(job, error),
@@ -112,7 +112,7 @@ export class Sender {
   /** Stores the end of a run, unless another file or another run has replaced it. */
   async #end(job: Import, end: End): Promise<void> {
     const { records, log } = this.#options
-    const to = (now: Import) => ended(now, job.run, end, new Date())
+    const to = (now: Import) => ended(now, job.run, end)
     await retry(() => records.change(job, to), { timeoutMs: END_MS })
     log.info({ importId: job.id, state: end.state }, 'import')
   }

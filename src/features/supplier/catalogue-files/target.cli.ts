@@ -39,7 +39,6 @@ async function allCatalogues({ api, source }: ByApiKey): Promise<Catalogue[]> {
   while (from) {
     const page = await createCatalogues(api).list(source, { top: 100, ...from })
     for (const catalogue of page.items) seen.set(catalogue.id, catalogue)
-    if (page.repeated) print(`The platform lists only the first ${seen.size} catalogues.`)
     from = page.next
   }
   return [...seen.values()]

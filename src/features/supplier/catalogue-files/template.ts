@@ -1,39 +1,39 @@
 /** Reads a catalogue file that follows the template: all of its items, or else its problems. */
 import { type Fault, faultOf } from './cells.ts'
-import { type Header, readHeader } from './header.ts'
+import { ImportError } from './errors.ts'
+import { checkNames, type Header, readHeader } from './header.ts'
+import { texts as importTexts } from './import-texts.ts'
 import { BOUNDS, type Column, type Item, keyOf, OPTIONAL } from './items.ts'
-import { type Cells, cellsOf, RefusedFileError, readLines, separatorOf } from './lines.ts'
-import { type FileProblems, Problems, shown } from './problems.ts'
+import { type Cells, RefusedFileError, readLines, splitterFor } from './lines.ts'
+import { Problems, shown } from './problems.ts'
 import { texts } from './texts.ts'
 
-export type ReadFile = { ok: true; items: Item[] } | { ok: false; problems: FileProblems }
-
-/** Reads a streamed file without blocking other requests. A file with problems yields no items. Throws only errors of `chunks`. */
-export async function readTemplate(chunks: AsyncIterable<Uint8Array>): Promise<ReadFile> {
+/**
+ * Reads a streamed file without blocking other requests. Throws `ImportError` (400) with all of its problems, and the errors of
+ * `chunks`.
+ */
+export async function readFile(chunks: AsyncIterable<Uint8Array>): Promise<Item[]> {
   const reader = new Reader()
+  const { problems, items } = reader
   try {
     for await (const lines of readLines(chunks)) for (const line of lines) reader.read(line)
     reader.end()
   } catch (error) {
     if (!(error instanceof RefusedFileError)) throw error
-    reader.problems.refuse(error.message)
+    problems.refused = error.message
   }
-  const { problems, items } = reader
-  return problems.isEmpty ? { ok: true, items } : { ok: false, problems: problems.all }
+  if (problems.isEmpty) return items
+  throw new ImportError(400, 'wrong_file', importTexts.errors.wrongFile, problems.all)
 }
 
-/** The state for reading the lines after the column names. */
-interface Table {
-  header: Header
-  separator: string
-  notBlank: RegExp
-}
+/** Whether a line has more than blanks and separators. Other lines aren't split, because that would take long. */
+const NOT_BLANK = /[^\s,;]/
 
 class Reader {
   readonly items: Item[] = []
   readonly problems = new Problems()
   #line = 0
-  #table: Table | undefined
+  #table: { header: Header; split(line: string): Cells } | undefined
   #itemLines = 0
   /** The line number of each code, by `keyOf`. */
   readonly #codes = new Map<string, number>()
@@ -41,8 +41,12 @@ class Reader {
   /** Reads the next line. Throws `RefusedFileError`. */
   read(text: string): void {
     this.#line++
-    if (this.#table) this.#readLine(text, this.#table)
-    else if (/[^\s,;]/.test(text)) this.#readNames(text)
+    if (!NOT_BLANK.test(text)) return
+    const split = this.#table?.split ?? splitterFor(text)
+    const line = split(text)
+    if (line.cells.length > BOUNDS.cells) throw new RefusedFileError(texts.refused.manyCells(this.#line))
+    if (this.#table) this.#readLine(line, this.#table.header)
+    else this.#table = { header: this.#readNames(line, text), split }
   }
 
   /** Throws `RefusedFileError` for a file without items. */
@@ -51,24 +55,18 @@ class Reader {
     if (this.#itemLines === 0) throw new RefusedFileError(texts.refused.noItems)
   }
 
-  #readNames(text: string): void {
-    const separator = separatorOf(text)
-    const { cells, broken } = this.#cellsOf(text, separator)
+  #readNames({ cells, broken }: Cells, text: string): Header {
     if (broken !== undefined) this.#add(texts.column(cells.length + 1), 'quote', broken)
     const header = readHeader(cells)
     const isHeader = header.places.size > 0
     // If the only text in the line isn't a column name, it is a title or another file format.
-    const faults = isHeader || cells.filter((cell) => cell !== '').length > 1 ? header.faults : []
-    for (const { column, expectation, found, also } of faults)
-      this.problems.add(this.#line, column, expectation, found, also)
+    if (isHeader || cells.filter((cell) => cell !== '').length > 1)
+      checkNames(cells, header, (...problem) => this.problems.add(this.#line, ...problem))
     if (!isHeader) throw new RefusedFileError(texts.refused.noHeader(shown(text)))
-    this.#table = { header, separator, notBlank: new RegExp(`[^\\s${separator}]`) }
+    return header
   }
 
-  #readLine(text: string, { header, separator, notBlank }: Table): void {
-    // Lines that contain only separators aren't split, because that would take long.
-    if (!notBlank.test(text)) return
-    const { cells, broken } = this.#cellsOf(text, separator)
+  #readLine({ cells, broken }: Cells, header: Header): void {
     if (broken === undefined && cells.every((cell) => cell === '')) return
     if (++this.#itemLines > BOUNDS.items) throw new RefusedFileError(texts.refused.manyItems)
     const { names } = header
@@ -78,12 +76,6 @@ class Reader {
     if (broken !== undefined) this.#add(nameOf(cells.length), 'quote', broken)
     else if (surplus >= 0) this.#add(nameOf(surplus), 'surplus', cells[surplus] ?? '')
     else this.#readItem(cells, header)
-  }
-
-  #cellsOf(text: string, separator: string): Cells {
-    const split = cellsOf(text, separator)
-    if (split.cells.length > BOUNDS.cells) throw new RefusedFileError(texts.refused.manyCells(this.#line))
-    return split
   }
 
   #readItem(cells: readonly string[], { names, places }: Header): void {

@@ -100,21 +100,9 @@ export const texts = {
   /** A character that can't be seen. */
   invisible: (hex: string) => `‹U+${hex}›`,
 
-  /** A problem as a sentence. */
-  problem: ({
-    line,
-    column,
-    found,
-    expected,
-  }: {
-    line: number | null
-    column: string
-    found: string
-    expected: string
-  }) =>
-    line === null
-      ? expected
-      : `Line ${line}${column && `, ${column}`}: expected ${expected}; found ${found === '' ? 'an empty cell' : `“${found}”`}.`,
+  /** A place of a problem. */
+  place: (line: number, found: string) =>
+    `${texts.line(line)}: ${found === '' ? 'an empty cell' : `“${found}”`}`,
 
   /** Why a whole file is refused. */
   refused: {

@@ -1,20 +1,10 @@
-import type { Readable } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { Request } from 'express'
 import { badInput, WebError } from '../../../web/feature-api.ts'
-import { ImportError } from './errors.ts'
 import { texts } from './import-texts.ts'
-import type { Item } from './items.ts'
-import { readTemplate } from './template.ts'
 
 const LIMITS = { files: 1, fields: 10, parts: 12, fieldSize: 1000, headerPairs: 50 }
-
-/** Reads the items of a file. Throws `ImportError` (400) with its problems, and the errors of `chunks`. */
-export async function readFile(chunks: AsyncIterable<Uint8Array>): Promise<Item[]> {
-  const file = await readTemplate(chunks)
-  if (!file.ok) throw new ImportError(400, 'wrong_file', texts.errors.wrongFile, file.problems)
-  return file.items
-}
 
 /** Streams the only file of an uploaded form to `consume`. Throws `WebError` (400), and the errors of `consume`. */
 export async function receiveUpload<T>(
@@ -39,14 +29,12 @@ export async function receiveUpload<T>(
   })
   form.on('finish', () => part ?? reject(badInput('file', texts.rules.file)))
   form.on('error', () => reject(interrupted))
-  // The client disconnected: fail instead of waiting for the rest of the file.
-  req.once('close', () => {
-    if (req.complete) return
+  finished(req, { writable: false }, (error) => {
+    if (!error) return
+    // The client disconnected: fail instead of waiting for the rest of the file.
     part?.destroy(interrupted)
     form.destroy(interrupted)
   })
-  // The client may have disconnected before this listener was added.
-  if (req.destroyed) throw interrupted
   req.pipe(form)
   return promise.finally(() => {
     req.unpipe(form)
@@ -58,7 +46,6 @@ export async function receiveUpload<T>(
 /** Shortens a file name, and removes its control characters. Busboy has already removed the directories. */
 const nameOf = (name: string): string =>
   name
-    .normalize('NFC')
     .replace(/\p{Cc}/gu, '')
     .trim()
     .toWellFormed()

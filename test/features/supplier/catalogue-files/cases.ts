@@ -158,7 +158,7 @@ export const WRONG = [
     'quotes that are never closed, or not doubled',
     'code,name,price\nA1,"2 inch,12.50\nA2,"2" nail",3\n"A3,Nail,4\n',
     [2, 'name', 'quote', '"2 inch,12.50'],
-    [3, 'name', 'quote', '"2" nail"'],
+    [3, 'name', 'quote', '"2" nail",3'],
     [4, 'code', 'quote', '"A3,Nail,4'],
   ),
   wrong(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { compare } from '../../../../src/features/supplier/catalogue-files/difference.ts'
-import { BOUNDS, COLUMNS, type Item, keyOf } from '../../../../src/features/supplier/catalogue-files/items.ts'
+import { BOUNDS, COLUMNS, keyOf } from '../../../../src/features/supplier/catalogue-files/items.ts'
 import { texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
 import { tempDir } from '../../../support/env.ts'
 import { outcome, problemsOf, read } from './support.ts'
@@ -55,16 +55,10 @@ test.each([['js', process.execPath, 'map.mjs'], ...python])(
   },
 )
 
-async function rightFile(name: string): Promise<Item[]> {
-  const result = await read(sample(name))
-  if (!result.ok) throw new Error(`${name} is wrong`)
-  return result.items
-}
-
 test('the sample of the next month has a rise, a new item and one that is gone, and needs no tick', async () => {
-  const before = await rightFile('this-month')
+  const before = await read(sample('this-month'))
   const received = new Map(before.map((item) => [keyOf(item.code), item]))
-  const { counts, asks } = await compare(await rightFile('next-month'), received)
+  const { counts, asks } = await compare(await read(sample('next-month')), received)
   expect({ counts, asks }).toEqual({
     counts: { added: 1, higher: 4, lower: 1, otherTexts: 1, same: 15, gone: 1 },
     asks: [],

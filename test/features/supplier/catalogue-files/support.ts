@@ -1,7 +1,7 @@
 import type { Fault } from '../../../../src/features/supplier/catalogue-files/cells.ts'
 import { COLUMNS } from '../../../../src/features/supplier/catalogue-files/items.ts'
-import type { FileProblems } from '../../../../src/features/supplier/catalogue-files/problems.ts'
-import { readTemplate } from '../../../../src/features/supplier/catalogue-files/template.ts'
+import type { FileProblems, ProblemKind } from '../../../../src/features/supplier/catalogue-files/problems.ts'
+import { readFile } from '../../../../src/features/supplier/catalogue-files/template.ts'
 import { type Expectation, texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
 
 /** The bytes of a text in an encoding, with the byte order mark of UTF-16. */
@@ -24,14 +24,17 @@ export async function* arriving(
   yield bytes.subarray(at)
 }
 
+/** The items of a file. Throws its problems. */
 export const read = (file: string | Uint8Array, sizes: readonly number[] = []) =>
-  readTemplate(arriving(Buffer.from(file), sizes))
+  readFile(arriving(Buffer.from(file), sizes))
 
 /** The values of the items of a right file in the order of the template, or the problems of a wrong file. */
 export async function outcome(file: string | Uint8Array) {
-  const result = await read(file)
-  if (!result.ok) return result.problems
-  return result.items.map((item) => COLUMNS.flatMap((column) => item[column] ?? []))
+  try {
+    return (await read(file)).map((item) => COLUMNS.flatMap((column) => item[column] ?? []))
+  } catch (error) {
+    return Object(error).problems
+  }
 }
 
 /** A problem of a file: the reason why all of it is refused, or a place with the expectation and the shown cell. */
@@ -39,19 +42,18 @@ export type Mistake = string | [line: number, column: string, expectation: Fault
 
 /** The problems of a file with these mistakes. */
 export function problemsOf(mistakes: readonly Mistake[]): FileProblems {
-  const problems = mistakes.map((mistake) => {
-    if (typeof mistake === 'string') return { line: null, column: '', found: '', expected: mistake, cure: '' }
+  const kinds = new Map<string, ProblemKind>()
+  let refused: string | null = null
+  for (const mistake of mistakes) {
+    if (typeof mistake === 'string') {
+      refused = mistake
+      continue
+    }
     const [line, column, of, found] = mistake
-    return { line, column, found, ...(typeof of === 'string' ? texts.expectations[of] : of) }
-  })
-  const refusedLast = problems.toSorted((a, b) => Number(a.line === null) - Number(b.line === null))
-  const kinds = Object.groupBy(refusedLast, ({ column, expected, cure }) =>
-    [column, expected, cure].join('\n'),
-  )
-  return {
-    listed: problems.map(({ cure: _, ...problem }) => problem),
-    kinds: Object.values(kinds).flatMap((kind = []) =>
-      kind.slice(0, 1).map(({ column, expected, cure }) => ({ column, expected, cure, count: kind.length })),
-    ),
+    const expectation = typeof of === 'string' ? texts.expectations[of] : of
+    const key = column + expectation.expected
+    const kind = kinds.get(key) ?? { column, ...expectation, count: 0, places: [] }
+    kinds.set(key, { ...kind, count: kind.count + 1, places: [...kind.places, { line, found }] })
   }
+  return { refused, kinds: [...kinds.values()] }
 }

@@ -20,9 +20,9 @@ const file = (rise = 0) =>
   `code,price,name,description,unit,category\n${Array.from({ length: ITEMS }, (_, item) => line(item, rise)).join('')}`
 
 async function rightFile(text: string): Promise<Item[]> {
-  const result = await read(text, CHUNKS)
-  if (!result.ok || result.items.length !== ITEMS) throw new Error('the file was not read')
-  return result.items
+  const items = await read(text, CHUNKS)
+  if (items.length !== ITEMS) throw new Error('the file was not read')
+  return items
 }
 
 /** The longest time for which the event loop was held up while this ran, in ms. */

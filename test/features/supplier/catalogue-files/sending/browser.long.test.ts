@@ -80,7 +80,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await close()
   })
 
-  test('keeps the question of Stop open while the page updates, stops, sends again, and finds the import by its link on the list of connections', async () => {
+  test('keeps the question of Stop open while the page updates, stops, and sends again', async () => {
     const { page, complaints, close } = await openPage(browser, DESKTOP)
     await connect(page, app)
     await newCatalogue(page, 'Stopped by hand')
@@ -97,8 +97,6 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await live.getByText('0 of 22 items sent.').waitFor()
     await app.fault('items', '429', undefined, 1)
     await press(page, 'Resume')
-    await page.goto(`${app.url}/connections`)
-    await page.getByRole('link', { name: 'Import of this-month.csv' }).click()
     await app.fault('items', 'none')
     await done(page, 22)
     expect(complaints).toEqual([])
@@ -156,7 +154,7 @@ async function checkText(page: Page, text: string): Promise<void> {
 async function expectFewWords(page: Page): Promise<void> {
   const words = (await page.evaluate(`(() => {
     const main = document.querySelector('main').cloneNode(true)
-    for (const data of main.querySelectorAll('.crumbs, tbody, .kinds')) data.remove()
+    for (const data of main.querySelectorAll('.crumbs, tbody, .kind')) data.remove()
     document.body.append(main)
     const text = main.innerText
     main.remove()

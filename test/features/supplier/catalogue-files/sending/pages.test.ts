@@ -168,21 +168,14 @@ describe('an import', () => {
     expect(await pages.json(to)).toMatchObject({ state: 'stopped' })
   })
 
-  test('that runs or has failed is a link on the card of its connection', async () => {
-    const card = async () => (await pages.visitor.get(`${pages.app.url}/connections`)).text
-    const link = (hasFailed: boolean) => [`${to}/import`, texts.importOf('prices.csv', hasFailed)]
+  test('that the platform reports as failed shows the reason, and the page of its catalogue the state', async () => {
     await pages.check(to, fileOf(3))
-    await pages.app.fault('items', '429', undefined, 1)
-    await pages.send(to)
-    await pages.says(to, waitingFor('busy'))
-    expectInOrder(await card(), ...link(false))
-    await pages.app.clear()
     await pages.app.fault('import', 'failed', 1)
+    await pages.send(to)
     const message = quoting(failures.failed, 'stopped by an internal fault of the platform')
     expect(await pages.reaches(to, 'failed')).toMatchObject({ message })
-    expectInOrder(await card(), ...link(true))
-    await sendAll(fileOf(3))
-    expect(await card()).not.toContain(`${to}/import`)
+    const page = await pages.visitor.get(pages.urlOf(to).replace(/\/import$/, ''))
+    expectInOrder(page.text, 'prices.csv', texts.states.failed)
   })
 
   test('whose access was revoked fails, and says to reconnect', async () => {
@@ -226,13 +219,13 @@ test('a file with errors sends nothing: the page names the line, the column, wha
   const page = await pages.visitor.post(pages.urlOf(to), fileForm(content))
   expect(page.status).toBe(400)
   const kind = wrong.kind(1, 'price', fileTexts.expectations.currency.expected)
-  const title = webTexts.layout.error(wrong.title)
-  expectInOrder(page.text, title, wrong.lead('prices.csv'), kind, wrong.places(2, 2), '$2')
+  const title = webTexts.layout.error(texts.titles.wrong_file)
+  expectInOrder(page.text, title, wrong.lead('prices.csv'), kind, '$2')
   const problem = await pages.check(to, content)
   expect(problem).toMatchObject({ status: 400, code: 'wrong_file' })
-  expect(problem.listed.map(({ line, column }) => [line, column])).toEqual([
-    [3, 'price'],
-    [4, 'code'],
+  expect(problem.kinds).toMatchObject([
+    { column: 'price', places: [{ line: 3 }] },
+    { column: 'code', places: [{ line: 4 }] },
   ])
   expect((await pages.visitor.get(pages.urlOf(to), JSON_TYPE)).status).toBe(404)
   // Reloaded.

@@ -65,7 +65,7 @@ describe('push-catalogue', () => {
     const { expected, cure } = texts.expectations.currency
     const kind = format.undirected(importTexts.wrong.kind(1, 'price', expected))
     expect(output).toContain(`${kind} ${cure}`)
-    expect(output).toContain(texts.problem({ line: 2, column: 'price', found: '$1.50', expected }))
+    expect(output).toContain(texts.place(2, '$1.50'))
     expect(await uploads()).toBe(before)
   })
 

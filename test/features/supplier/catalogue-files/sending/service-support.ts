@@ -4,7 +4,7 @@ import { createCatalogues } from '../../../../../src/features/catalogues/catalog
 import type { Import } from '../../../../../src/features/supplier/catalogue-files/import.ts'
 import { Records } from '../../../../../src/features/supplier/catalogue-files/records.ts'
 import { Sender } from '../../../../../src/features/supplier/catalogue-files/sender.ts'
-import { readFile } from '../../../../../src/features/supplier/catalogue-files/upload.ts'
+import { readFile } from '../../../../../src/features/supplier/catalogue-files/template.ts'
 import { createLog } from '../../../../../src/runtime/log.ts'
 import { type ApiKeyAccess, openAccess, type Platform, startPlatform } from '../../first-party/support.ts'
 import { FAST } from './support.ts'
