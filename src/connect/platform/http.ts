@@ -265,7 +265,7 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
 
 /** Returns ms. `date`: the `Date` header, which uses the same clock as a date in `Retry-After`. */
 function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
-  const text = value?.trim() ?? ''
+  const text = value ?? ''
   // The third form of a date has no zone (RFC 9110 section 5.6.7). `Date.parse` also reads `-5` and `10, 20` as dates.
   const dated = /^[a-z]{3} [a-z]{3} [ \d]\d [\d:]{8} \d{4}$/i.test(text) ? `${text} GMT` : text
   const at = /\bGMT$/.test(dated) ? Date.parse(dated) : Number.NaN

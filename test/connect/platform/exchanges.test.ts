@@ -56,6 +56,7 @@ test('each attempt of a call is reported as it was sent and answered, with its c
       response: { status, text: '{}' },
     })),
   )
+  for (const { at, ms } of seen) expect(at + ms).toBeLessThanOrEqual(Date.now())
 })
 
 test('a request without an answer is reported without one', async () => {

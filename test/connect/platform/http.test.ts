@@ -13,6 +13,7 @@ import {
   type HttpRequest,
   platform,
 } from '../../../src/connect/index.ts'
+import { isWebPage } from '../../../src/connect/platform/http.ts'
 import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
 import { serve } from '../../support/ports.ts'
 import { startSlowAddress } from '../../support/slow-address.ts'
@@ -21,6 +22,7 @@ let pools: HttpPools
 afterEach(() => pools?.close())
 
 const UNAVAILABLE = { code: 'platform_unavailable' }
+const GZIP = { 'content-encoding': 'gzip' }
 
 /** A server for one test. */
 async function started(handler: RequestListener) {
@@ -197,6 +199,31 @@ test.each([
   expect(asked).toMatchObject([{ 'accept-encoding': 'identity', 'user-agent': 'Acme Link' }])
 })
 
+test.each([
+  ['retry-after', ['3', '5'], '3'],
+  ['www-authenticate', ['Basic', 'Bearer'], 'Basic, Bearer'],
+])(
+  'of a header %s that occurs twice, the first counts, unless its lines form a list',
+  async (name, lines, value) => {
+    const { url } = await started((_req, res) => void res.setHeader(name, lines).end())
+    expect((await client().get(url)).header(name)).toBe(value)
+  },
+)
+
+test('an empty answer has no text, even if it claims to be compressed, and a mark is removed from its beginning only', async () => {
+  const empty = await started((_req, res) => void res.writeHead(200, GZIP).end())
+  expect((await client().get(empty.url)).text).toBe('')
+  const marked = await started((_req, res) => void res.end('\ufeffa\ufeffb'))
+  expect((await client().get(marked.url)).text).toBe('a\ufeffb')
+})
+
+test.each([
+  [' \n<!DOCTYPE  html>', true],
+  ['<html lang="en">', true],
+  ['{"text":"<html>"}', false],
+  ['<htmlish>', false],
+])('%j is a web page: %s', (text, isPage) => expect(isWebPage(text)).toBe(isPage))
+
 test('a client sends nothing after it is closed', async () => {
   let count = 0
   const { url } = await started((_req, res) => void res.end(String(++count)))
@@ -215,14 +242,13 @@ test('an answer in thousands of small chunks is read in their order', async () =
   expect((await client().get(url)).text).toBe(chunks.join(''))
 })
 
-const GZIP = { 'content-encoding': 'gzip' }
 test.each([
-  ['says gzip and is none', GZIP, Buffer.from('plain'), 'platform_unavailable'],
-  ['unpacks to more than 8 MB', GZIP, gzipSync(Buffer.alloc(9_000_000)), 'platform_rejected'],
-  ['has more than 8 MB', {}, Buffer.alloc(9_000_000), 'platform_rejected'],
-])('an answer that %s is refused', async (_what, headers, body, code) => {
+  ['says gzip and is none', GZIP, Buffer.from('plain'), { ...UNAVAILABLE, kind: 'unreadable' }],
+  ['unpacks to more than 8 MB', GZIP, gzipSync(Buffer.alloc(9_000_000)), { code: 'platform_rejected' }],
+  ['has more than 8 MB', {}, Buffer.alloc(9_000_000), { code: 'platform_rejected' }],
+])('an answer that %s is refused', async (_what, headers, body, error) => {
   const { url } = await started((_req, res) => void res.writeHead(200, headers).end(body))
-  await expect(client().get(url)).rejects.toMatchObject({ code })
+  await expect(client().get(url)).rejects.toMatchObject(error)
 })
 
 test('an answer in more chunks than memory should hold is refused', async () => {

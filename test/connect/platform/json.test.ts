@@ -6,6 +6,7 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 test.each([
   ['a hundred levels', nested(100)],
   ['two hundred objects side by side', JSON.stringify(Array(200).fill({}))],
+  ['two hundred arrays side by side', JSON.stringify(Array(200).fill([]))],
   ['a text of brackets', JSON.stringify('[{'.repeat(200))],
   ['a text of brackets after an escaped quote', JSON.stringify(`"${'['.repeat(200)}`)],
 ])('JSON from outside may have %s', (_what, text) => {

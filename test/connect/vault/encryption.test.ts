@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { platform, reencrypt } from '../../../src/connect/index.ts'
 import { keyText } from '../../../src/connect/stores.ts'
-import { createRecordCipher, DecryptionError } from '../../../src/connect/vault/encryption.ts'
+import { createRecordCipher, DecryptionError, isEncrypted } from '../../../src/connect/vault/encryption.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
 import {
   connectedSetup,
@@ -16,6 +16,18 @@ import {
 } from '../../support/vault.ts'
 
 const [older, newer] = [newKey('older'), newKey('newer')]
+
+test('a value counts as encrypted if the whole text has the form of one', () => {
+  const sealed = createRecordCipher([newer]).encrypt('text', 'aad')
+  expect([sealed, `x${sealed}`, `${sealed}.x`, 'v1.text'].map(isEncrypted)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+})
+
+test('a cipher needs a key', () => expect(() => createRecordCipher([])).toThrow('at least one key'))
 let setup: VaultSetup | undefined
 afterEach(() => setup?.close())
 

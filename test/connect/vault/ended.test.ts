@@ -104,6 +104,23 @@ describe('a refusal of the token endpoint', () => {
   })
 })
 
+test('a refresh after a refusal keeps a refresh token that its answer does not repeat', async () => {
+  setup = await expiredSetup()
+  setup.endpoint.answers(oauthError('invalid_grant'), tokens({ access_token: 'next' }), tokens())
+  await expect(setup.token()).rejects.toMatchObject(REVOKED)
+  setup.later(61)
+  expect(await setup.token()).toBe('next')
+  setup.later(61)
+  expect(await setup.vault.refresh(REF)).toBe(true)
+  expect(setup.sent()).toEqual(['refresh-0', 'refresh-0', 'refresh-0'])
+})
+
+test('a consent whose answer names no scopes does not keep those of the former one', async () => {
+  setup = await connectedSetup()
+  await consent(setup.vault, { scopes: undefined })
+  expect(await setup.vault.find(REF)).toMatchObject({ scopes: null })
+})
+
 test('a consent without a refresh token keeps that of the connection', async () => {
   setup = await connectedSetup()
   await consent(setup.vault, { accessToken: 'newer', refreshToken: undefined })

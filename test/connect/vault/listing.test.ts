@@ -109,7 +109,8 @@ describe('a page of connections', () => {
       skip = next?.skip
     }
     expect(seen.toSorted()).toEqual(Array.from({ length: 7 }, (_, i) => `b${i}`))
-    expect(await setup.vault.page('ann', { skip: 7, top: 3 })).toMatchObject({ items: [], next: null })
+    for (const skip of [4, 7])
+      expect(await setup.vault.page('ann', { skip, top: 3 })).toMatchObject({ next: null })
   })
 
   test('lets other requests get their turn while it is made', async () => {
@@ -120,11 +121,21 @@ describe('a page of connections', () => {
     expect(others.end()).toBeGreaterThan(3)
   })
 
-  test('has a connection that cannot be decrypted among those that need the user', async () => {
+  test('begins with connections that cannot be decrypted, or lack a scope that the app asks for now, also in a search', async () => {
     setup = await vaultSetup()
     await consent(setup.vault, {}, refOf('lost'))
-    const other = setup.anotherVault({ keys: [newKey('other')] })
-    expect(await other.page('ann', ALL)).toMatchObject({ items: [{ view: { state: 'unreadable' } }] })
+    setup.later(1)
+    const keys = [newKey('other')]
+    const { oauth } = setup
+    const now = setup.anotherVault({ keys, oauth: { ...oauth, scopes: [...oauth.scopes, 'new'] } })
+    await consent(now, { scopes: ['leads'] }, refOf('missing'))
+    setup.later(1)
+    await consent(now, { scopes: undefined }, refOf('works'))
+    for (const listing of [ALL, { ...ALL, search: 's' }])
+      expect((await now.page('ann', listing)).items.map(({ bxcontext }) => bxcontext).slice(-1)).toEqual([
+        'works',
+      ])
+    expect((await now.page('ann', { ...ALL, order: 'used' })).items[0]?.bxcontext).toBe('works')
   })
 })
 
