@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -8,6 +9,7 @@ import { sizeOf } from '../../src/cli/removal.ts'
 import { withoutCredentials } from '../../src/cli/repository.ts'
 import { mergeKeys } from '../../src/cli/update-manifest.ts'
 import { loadFeatures } from '../../src/features/load.ts'
+import { ROOT } from '../support/documents.ts'
 import { command } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 
@@ -228,4 +230,15 @@ test('an import against the order of the folders is refused, at any depth', asyn
       .filter((line) => line.startsWith('::error title=plugin') && line.includes(`/${file},line`))
   const counts = Object.keys(REFUSED).map((file) => [file, refusals(file).length])
   expect(counts).toEqual(Object.entries(REFUSED).map(([file, imports]) => [file, imports.length]))
+})
+
+// In a product, unused files are not errors. After you delete a feature by hand, the check only lists them.
+test('no file, export or package of the starter is unused', () => {
+  const args = ['--include', 'files,dependencies,exports,types', '--no-progress', '--no-config-hints']
+  const { stdout, stderr } = spawnSync(process.execPath, [fileOf(ROOT, 'knip'), ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  expect(stdout + stderr).toBe('')
 })
