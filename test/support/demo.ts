@@ -1,6 +1,8 @@
 import { expect, vi } from 'vitest'
+import { texts } from '../../src/web/texts.ts'
 import { tempDir } from './env.ts'
 import { SCOPES } from './flow.ts'
+import { around } from './pages.ts'
 import { freePort } from './ports.ts'
 import { answering, type Program, runProgram } from './process.ts'
 import type { Visitor } from './visitor.ts'
@@ -56,5 +58,5 @@ export async function connectDemo(
   const consent = await visitor.follow(await visitor.post(`${app}/connect`))
   const form = { answer: 'accept', scope: SCOPES }
   const page = await visitor.follow(await visitor.post(consent.url, { form }))
-  expect(page.text).toContain(' is connected.')
+  expect(page.text).toContain(around(texts.notices.connected)[1])
 }

@@ -5,6 +5,9 @@ import type { Visitor } from './visitor.ts'
 /** Converts a text to the form that `visitor` reads from HTML, so that tests can compare pages with the product's own texts. */
 export const shown = (text: string): string => format.sentence(text).replaceAll(/<\/?bdi[^>]*>/g, '')
 
+/** The parts of a text around a value that the test doesn't know. */
+export const around = (text: (value: string) => string): string[] => shown(text('§')).split('§')
+
 /** A page has these texts, one after another. */
 export const expectInOrder = (html: string, ...texts: readonly string[]) =>
   expect(html).toMatch(new RegExp(texts.map((text) => RegExp.escape(shown(text))).join('[\\s\\S]*')))

@@ -1,12 +1,5 @@
 import { format, webTexts } from '../../web/feature-api.ts'
-
-/** The texts of an email. `name`: the connection's name after `inline`. The subject contains no text that others typed. */
-const texts = {
-  subject: 'Access to a connected business has ended',
-  lead: (name: string) => `${webTexts.layout.appName} can no longer use ${name}.`,
-  reconnect: (name: string) => `Reconnect ${name}`,
-  intended: "If access was meant to end, you don't need to do anything. This is the only email about it.",
-}
+import { texts } from './texts.ts'
 
 const MAX_NAME = 60
 

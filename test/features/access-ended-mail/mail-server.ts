@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import addressParser from 'nodemailer/lib/addressparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 export interface ReceivedMail {
@@ -9,14 +10,19 @@ export interface ReceivedMail {
   text: string
 }
 
-const decoded = (raw: string) =>
-  Buffer.from(
-    raw
-      .replace(/=\r\n/g, '')
-      .replace(/\r\n[ \t]+/g, ' ')
-      .replace(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
-  ).toString('utf8')
+/** A text of many letters beyond ASCII is encoded as Base64, any other as quoted-printable (RFC 2045). */
+function decoded(raw: string): string {
+  const [head = '', text = ''] = raw.split(/\r\n\r\n(.*)/s)
+  const bytes = /^Content-Transfer-Encoding: base64/im.test(head)
+    ? `${ofQuoted(head)}\r\n\r\n${Buffer.from(text, 'base64').toString('latin1')}`
+    : ofQuoted(raw.replace(/=\r\n/g, ''))
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}
+
+const ofQuoted = (text: string) =>
+  text
+    .replace(/\r\n[ \t]+/g, ' ')
+    .replace(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 /** The sender that tests set. */
 export const SENDER = 'no-reply@connect.example'
@@ -66,9 +72,29 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
 }
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 
-/** A header of an email, unfolded. */
+/** The first header of this name, as it was sent. */
+const headerIn = (raw: string, name: string) =>
+  new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(raw)?.[1] ?? ''
+
+/** A header of an email, unfolded and decoded. */
 export const header = (mail: ReceivedMail | undefined, name: string) =>
-  new RegExp(`^${name}: (.*)$`, 'im').exec(mail?.text.split('\r\n\r\n')[0] ?? '')?.[1]
+  ofWords(headerIn(mail?.raw ?? '', name).replaceAll(/\r\n(?=[ \t])/g, ''))
+
+/** The sender of an email. The name may be quoted (RFC 5322) or encoded (RFC 2047). */
+export function senderOf({ raw }: ReceivedMail): { name: string; address: string } | undefined {
+  const [sender] = addressParser(headerIn(raw, 'From'), { flatten: true })
+  return sender && { ...sender, name: ofWords(sender.name) }
+}
+
+/** Decodes the encoded words of a header (RFC 2047). */
+function ofWords(text: string): string {
+  const bytes = text
+    .replaceAll(/\?=\s+=\?/g, '?==?')
+    .replaceAll(/=\?UTF-8\?([QB])\?(.*?)\?=/g, (_, encoding: string, word: string) =>
+      encoding === 'B' ? Buffer.from(word, 'base64').toString('latin1') : ofQuoted(word.replaceAll('_', ' ')),
+    )
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}
 
 /** The address of the link in an email. */
 export const linkOf = (mail: ReceivedMail | undefined) => /https?:\/\/\S+/.exec(mail?.text ?? '')?.[0] ?? ''

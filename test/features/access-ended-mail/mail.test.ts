@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createHttp } from '../../../src/connect/index.ts'
 import { isAddress, mailAbout } from '../../../src/features/access-ended-mail/mail.ts'
+import { texts } from '../../../src/features/access-ended-mail/texts.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
-import { texts } from '../../../src/web/texts.ts'
+import { texts as webTexts } from '../../../src/web/texts.ts'
 import { header, linkOf, type MailServer, SENDER, startMailServer } from './mail-server.ts'
 
 const LINK = 'https://app.example/connect?bxcontext=harbour-homes'
@@ -70,16 +71,16 @@ describe('an email', () => {
     ['x'.repeat(200), 'x'.repeat(60)],
   ])('names %j so that no mail program makes a link of it, and cut', async (name, shown) => {
     const { text } = mailAbout({ name, at: AT, link: LINK })
-    expect(text).toContain(`can no longer use ${shown}.`)
-    expect(text).toContain(`Reconnect ${shown}:`)
+    expect(text).toContain(texts.lead(shown))
+    expect(text).toContain(`${texts.reconnect(shown)}:`)
     expect(text.replace(LINK, '')).not.toMatch(/\w[.。]\w|:\/\/|@/)
   })
 
   test('says in plain text which connection ended and when, and has one link', async () => {
     const mail = await sent('Harbour Homes')
     expect(mail.text).toContain('Content-Type: text/plain')
-    expect(mail.text).toContain(`${texts.layout.appName} can no longer use Harbour Homes.`)
-    expect(mail.text).toContain('Access ended on 28 Nov 2026, 1:47 am UTC. Someone ended it on the platform')
+    expect(mail.text).toContain(texts.lead('Harbour Homes'))
+    expect(mail.text).toContain(webTexts.summary.ended('28 Nov 2026, 1:47 am UTC'))
     expect(linkOf(mail)).toBe(LINK)
   })
 
@@ -87,7 +88,7 @@ describe('an email', () => {
     const subjects = [await sent('Harbour Homes'), await sent('Win a prize')].map((mail) =>
       header(mail, 'Subject'),
     )
-    expect(subjects).toEqual(Array(2).fill('Access to a connected business has ended'))
+    expect(subjects).toEqual([texts.subject, texts.subject])
   })
 })
 

@@ -2,6 +2,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
 import { type EncryptionKey, reencrypt } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/stores.ts'
+import { texts as mailTexts } from '../../../src/features/access-ended-mail/texts.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { createUserEmails } from '../../../src/web/sign-in/user-emails.ts'
 import { texts } from '../../../src/web/texts.ts'
@@ -195,7 +196,7 @@ test('in the demo, the sandbox shows the mail, with its link', async () => {
   await app.sandbox('revoke')
   await aMinuteApart(() => visitor.get(app.url + PROBE))
   const page = async () => (await visitor.get(`${app.platform}/mails`)).text
-  await expect.poll(page).toContain('can no longer use Harbour Homes')
+  await expect.poll(page).toContain(shown(mailTexts.lead('Harbour Homes')))
   expect(await page()).toContain(`href="${app.url}/connect?bxcontext=harbour-homes"`)
   expect(await page()).toContain('%3Cb%3EAnn%202%3C%2Fb%3E@demo.example')
 })

@@ -1,6 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connectionsOf, logIn, newUser, SCOPES, signedIn } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { type Answer, leadsTo, type Visitor } from '../../support/visitor.ts'
 import { flowsOf, flowWith, latestFlow, stepsOf } from './support.ts'
 
@@ -67,7 +69,7 @@ test('a connect flow pauses before each request that matters, and leaves a right
   expect(heading(beforeExchange)).toBe('Next: exchange the code for tokens')
   expect(await bxcontexts()).toEqual([])
   const end = await proceed(beforeExchange)
-  expect(end.text).toContain('Harbour Homes is connected.')
+  expect(end.text).toContain(shown(texts.notices.connected('Harbour Homes')))
   expect(new URL(end.url).pathname).toBe('/connections')
   expect(await bxcontexts()).toEqual(['harbour-homes'])
   const flow = await latestFlow(app, ann, 'connect')
@@ -129,7 +131,9 @@ test('a denied consent, or an exchange that fails, shows at once why it failed',
 
 test('a second flow of the same business pauses as well, and exchanges its own code', async () => {
   for (const _flow of [1, 2])
-    expect((await proceed(await toExchange())).text).toContain('Harbour Homes is connected.')
+    expect((await proceed(await toExchange())).text).toContain(
+      shown(texts.notices.connected('Harbour Homes')),
+    )
   await vi.waitFor(async () => {
     const flows = (await flowsOf(app, ann)).filter(({ outcome }) => outcome === 'connected')
     const exchanges = await Promise.all(

@@ -48,7 +48,7 @@ describe('leads', () => {
     expect(second.total).toBe(first.total)
     expect(second.items[0].id).not.toBe(first.items[0].id)
     const page = (await visitor.get(at('?top=10&skip=10'))).text
-    expect(page).toContain(`11–20 of ${first.total}`)
+    expect(page).toContain(shown(webTexts.pager.range(11, 20, first.total)))
     expect(page).toContain('href="?top=10&amp;skip=0"')
     expect(page).toContain('href="?top=10&amp;skip=20&amp;')
   })
@@ -118,7 +118,7 @@ describe('a new lead', () => {
     expect(posted.status).toBe(303)
     const page = await visitor.follow(posted)
     expect(page.text).toContain('<h1>Nora New</h1>')
-    expect(page.text).toContain('The lead was created.')
+    expect(page.text).toContain(shown(texts.created))
     const created = await visitor.post(at(), {
       text: JSON.stringify({ name: 'Jay Son' }),
       headers: { 'content-type': 'application/json' },
@@ -163,8 +163,9 @@ describe('a new lead', () => {
     const page = await visitor.post(at(), { form })
     expect(page.status).toBe(503)
     expect(page.text).toContain('value="Coogee"')
-    expect(page.text).toMatch(/role="alert"[\s\S]*It may have completed it anyway/)
-    expect(page.text).not.toContain('Nothing was changed')
+    const [, alert] = page.text.split('role="alert"')
+    expect(alert).toContain(shown(webTexts.coreErrors.outcome_unknown.detail))
+    expect(page.text).not.toContain(shown(webTexts.form.nothingChanged))
     expect((await visitor.post(at(), { form })).status).toBe(303)
   })
 
@@ -183,8 +184,9 @@ describe('a new lead', () => {
     async (status) => {
       app.answer('/api/leads', { status, text: '{}' })
       const page = await visitor.post(at(), { form: { name: 'Nora' } })
-      expect(page.text).toContain('Nothing was changed.')
-      expect(page.text).not.toContain('may have completed')
+      expect(page.text).toContain(shown(webTexts.form.nothingChanged))
+      for (const doubt of [webTexts.form.mayBeDone, webTexts.coreErrors.outcome_unknown.detail])
+        expect(page.text).not.toContain(shown(doubt))
     },
   )
 
@@ -202,7 +204,7 @@ test('a permission that was granted and that the API refuses is not on the card 
   await app.fault('leads', 'forbidden', 1)
   await refused.get(`${app.url}/connections/harbour-homes/leads`)
   const { text } = await refused.get(`${app.url}/connections`)
-  expect(text).toContain(`without permission for ${leads}`)
+  expect(text).toContain(shown(webTexts.summary.missing([leads])))
   expect(text).toContain(`<code class="chip">${catalogues}</code>`)
   expect(text).not.toContain(`<code class="chip">${leads}</code>`)
 })

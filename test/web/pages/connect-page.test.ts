@@ -24,8 +24,8 @@ describe('the page that links lead to', () => {
     const name = newUser()
     const { status, text } = await (await signedIn(app, name)).get(LINK)
     expect(status).toBe(200)
-    expect(text).toContain(`You're signed in as ${name}`)
-    expect(text).toContain('Choose the business')
+    expect(text).toContain(shown(texts.connectPage.signedInAs(name)))
+    expect(text).toContain(shown(texts.home.choose))
     expect(buttonsOf(text)).toEqual([{ bxcontext: undefined, label: shown(texts.connections.connect) }])
   })
 
@@ -138,7 +138,7 @@ describe('a user who is signed out while connecting', () => {
     await visitor.post(`${app.url}/sign-out`)
     const asked = await visitor.follow(await visitor.get(next))
     expect(asked.status).toBe(401)
-    expect(asked.text).toContain('the business was not connected')
+    expect(asked.text).toContain(shown(texts.signIn.signedOutWhileConnecting))
     const form = { name, returnTo: returnToOf(asked.text) }
     const page = await visitor.follow(await visitor.post(`${app.url}/sign-in`, { form }))
     expect(page.url).toBe(LINK)
@@ -169,7 +169,9 @@ describe('a link that is opened', () => {
         cookies: [],
       })
     }
-    expect((await visitor.get(`${app.url}/connections`)).text).toContain('The name is saved: Main shop.')
+    expect((await visitor.get(`${app.url}/connections`)).text).toContain(
+      shown(texts.notices.labelled('Main shop')),
+    )
     expect(await startedFlow(visitor)).toBe(false)
   })
 

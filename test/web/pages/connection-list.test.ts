@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest'
+import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connectionsOf, newUser, SCOPES, signedIn, toBxcontext } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { consent } from '../../support/vault.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
@@ -27,12 +29,12 @@ test('a user with many connections sees 25 of them, and can search, sort, and op
   const { visitor } = await withConnections(27)
   const first = await visitor.get(LIST)
   expect(headingsIn(first.text)).toHaveLength(25)
-  expect(first.text).toContain('1–25 of 27')
+  expect(first.text).toContain(shown(texts.pager.range(1, 25, 27)))
   const second = await visitor.get(`${LIST}?top=25&skip=25&order=name`)
   expect(headingsIn(second.text)).toEqual(['Business 25', 'Business 26'])
   expect(headingsIn((await visitor.get(`${LIST}?search=ness+07`)).text)).toEqual(['Business 07'])
   const none = await visitor.get(`${LIST}?search=nobody`)
-  expect(none.text).toContain('No entries match your search.')
+  expect(none.text).toContain(shown(texts.list.nothingFound))
   expect((await visitor.get(`${LIST}?order=size`)).status).toBe(400)
 })
 
@@ -90,5 +92,5 @@ test('who has 10,000 connections is told so before the consent', async () => {
   vi.spyOn(app.services.connect.vault, 'hasRoom').mockResolvedValue(false)
   const answer = await visitor.get(returned)
   expect(answer.status).toBe(409)
-  expect(answer.text).toContain('You have 10,000 connections, which is the limit.')
+  expect(answer.text).toContain(shown(texts.connectErrors.too_many_connections.detail))
 })

@@ -5,6 +5,7 @@ import type { ConnectionTest } from '../../../src/web/pages/connection-actions.t
 import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 import { serve } from '../../support/ports.ts'
 import { consent } from '../../support/vault.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
@@ -137,8 +138,10 @@ test('a pause that the platform asks for binds the buttons, and the page says un
   }
   expect(await app.calls()).toHaveLength(before + 1)
   await app.clear()
-  expect((await visitor.get(`${app.url}/connections`)).text).toMatch(/You can renew it again in (29\d|300) s/)
-  expect((await visitor.post(at('/refresh'))).text).toMatch(/Please try again in (29\d|300) s/)
+  const soon = (text: (seconds: number) => string) =>
+    new RegExp(shown(text(777)).split('777').map(RegExp.escape).join('(29\\d|300)'))
+  expect((await visitor.get(`${app.url}/connections`)).text).toMatch(soon(texts.connection.refreshHint))
+  expect((await visitor.post(at('/refresh'))).text).toMatch(soon(texts.tryAgain))
 })
 
 test('a body that is nested by the thousand is 400, whatever reads it', async () => {

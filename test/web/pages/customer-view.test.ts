@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { texts } from '../../../src/web/texts.ts'
 import { sharedApp, startAll } from '../../support/app.ts'
 import { connected, newUser, toConsent } from '../../support/flow.ts'
+import { shown } from '../../support/pages.ts'
 
 const app = await sharedApp()
 
@@ -11,17 +12,17 @@ test('one switch hides the navigation for developers, and shows it again', async
   const visitor = await connected(app, { name: newUser() })
   const developersLinks = app.services.parts.flatMap(({ navigation = [] }) => navigation)
   const page = async () => (await visitor.get(`${app.url}/connections`)).text
-  const shown = async () => {
+  const linked = async () => {
     const text = await page()
     return developersLinks.filter(({ href }) => text.includes(`<a href="${href}">`))
   }
-  expect(await shown()).toEqual(developersLinks)
+  expect(await linked()).toEqual(developersLinks)
   await visitor.post(`${app.url}/customer-view`, turn(true))
-  expect(await shown()).toEqual([])
+  expect(await linked()).toEqual([])
   expect(await page()).not.toMatch(/step[ -]by[ -]step|>Tokens<|Refresh token|Access token expires/i)
-  expect(await page()).toContain('Show the pages for developers')
+  expect(await page()).toContain(shown(texts.layout.showDeveloperPages))
   await visitor.post(`${app.url}/customer-view`, turn(false))
-  expect(await shown()).toEqual(developersLinks)
+  expect(await linked()).toEqual(developersLinks)
 })
 
 describe('while the pages for developers are hidden', () => {
@@ -62,7 +63,7 @@ describe('while the pages for developers are hidden', () => {
           hidden().filter((page) => href.startsWith(page)),
           url,
         ).toEqual([])
-      expect(text, url).not.toContain(texts.layout.calls)
+      expect(text, url).not.toContain(shown(texts.layout.calls))
       for (const href of hrefs) {
         // One page of each kind is enough, such as one lead and one page of a list.
         const kind = href.replace(/\?.*/, '').replace(/\/[^/]*\d[^/]*(?=\/|$)/g, '/:id')
@@ -98,7 +99,8 @@ test('a consent page shows the decision, and no navigation', async () => {
 test('without the sandbox there is no switch', async () => {
   const alone = await startAll({ SANDBOX_URL: '' })
   const visitor = await connected(alone)
-  expect((await visitor.get(`${alone.url}/connections`)).text).not.toContain('pages for developers')
+  const { text } = await visitor.get(`${alone.url}/connections`)
+  expect(text).not.toContain(shown(texts.layout.hideDeveloperPages))
   expect((await visitor.post(`${alone.url}/customer-view`, turn(true))).status).toBe(404)
   await alone.close()
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { format } from '../../../src/web/pages/format.ts'
 import { texts } from '../../../src/web/texts.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../../support/flow.ts'
@@ -47,7 +48,7 @@ describe('the name of a connection', () => {
     expect(asked.text).toContain(`<h1>${shown(texts.disconnect.title('Main shop'))}</h1>`)
     expect(asked.text).not.toContain(UNNAMED)
     const done = await visitor.follow(await visitor.post(urlOf('/disconnect')))
-    expect(done.text).toContain('Main shop is disconnected')
+    expect(done.text).toContain(shown(texts.notices.disconnected.remains('Main shop')))
   })
 
   test('of a business that is connected again is the label', async () => {
@@ -55,7 +56,7 @@ describe('the name of a connection', () => {
     const visitor = await connected(app, { name: user })
     await visitor.post(urlOf('/label', 'harbour-homes'), { form: { label: 'Main shop' } })
     const page = await visitor.post(`${app.url}/connect`, { form: { bxcontext: 'harbour-homes' } })
-    expect(page.text).toContain('There you choose Main shop')
+    expect(page.text).toContain(shown(texts.toPlatform.leadAgain('Main shop')))
   })
 })
 
@@ -72,15 +73,15 @@ describe('the form for a name', () => {
   })
 
   test.each([
-    ['61 characters', 'x'.repeat(61), 'must have at most 60 characters'],
-    ['a line break', 'Main\nshop', 'must not contain control characters'],
-    ['an override of the direction', 'Main\u202eshop', 'must not contain control characters'],
+    ['61 characters', 'x'.repeat(61), texts.rules.tooLong(60)],
+    ['a line break', 'Main\nshop', texts.rules.controlCharacters],
+    ['an override of the direction', 'Main\u202eshop', texts.rules.controlCharacters],
   ])('refuses %s, with what was typed', async (_what, label, rule) => {
     const visitor = await nameless()
     const { status, text } = await give(visitor, label)
     expect(status).toBe(400)
     expect(text).toMatch(/<details class="more"[^>]* open>/)
-    expect(text.toLowerCase()).toContain(rule)
+    expect(text).toContain(shown(format.capital(rule)))
     // The page has no live updates, because an update would remove the message.
     expect(text).not.toContain('data-live=')
     expect(text).toMatch(/name="label"[^>]* autofocus>/)

@@ -18,6 +18,7 @@ beforeAll(async () => {
 
 const JSON_TYPE = { accept: 'application/json' }
 const at = (path: string) => `${app.url}/connections/harbour-homes${path}`
+const CONNECTED = shown(texts.notices.connected('Harbour Homes'))
 
 describe('every page', () => {
   test.each(['/', '/connections'])(
@@ -36,9 +37,9 @@ describe('every page', () => {
 test('a callback that is opened again after a disconnect does not say that the account is connected', async () => {
   const user = await signedIn(app, newUser())
   const callback = await toCallback(app, user)
-  expect((await user.follow(await user.get(callback))).text).toContain('Harbour Homes is connected.')
+  expect((await user.follow(await user.get(callback))).text).toContain(CONNECTED)
   await user.post(at('/disconnect'), JSON_TYPE)
-  expect((await user.follow(await user.get(callback))).text).not.toContain('Harbour Homes is connected.')
+  expect((await user.follow(await user.get(callback))).text).not.toContain(CONNECTED)
 })
 
 test('a business that is not connected can be connected from its error page, and one that is can be reconnected', async () => {
@@ -177,11 +178,12 @@ describe('a connection', () => {
     const page = await partial.get(`${app.url}/connections`)
     const [, notice] = /class="notice wait"[^>]*>([^<]*)/.exec(page.text) ?? []
     expect(notice).toContain(leads)
-    expect(page.text).not.toContain('Harbour Homes is connected.')
-    expect(page.text).toContain('Grant missing permissions')
+    expect(page.text).not.toContain(CONNECTED)
+    expect(page.text).toContain(shown(texts.connection.grantMissing))
     const refused = (await partial.get(at('/probe'))).text
-    expect(refused).toMatch(/name="bxcontext" value="harbour-homes">.*Grant missing permissions/)
-    expect(refused).not.toMatch(/connect it again/i)
+    const [, button] = /name="bxcontext" value="harbour-homes"><button[^>]*>([^<]*)/.exec(refused) ?? []
+    expect(button).toBe(shown(texts.connection.grantMissing))
+    expect(refused).not.toContain(shown(texts.connection.reconnect))
     const denied = await partial.get(at('/probe'), JSON_TYPE)
     expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: leads })
     await partial.get(await toCallback(app, partial))
@@ -226,8 +228,8 @@ describe('a connection whose platform has a fault', () => {
     for (const visitor of [patient, other])
       expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
-    expect(page.text).toContain(texts.summary.misconfigured)
-    expect(page.text).not.toContain('Reconnect')
+    expect(page.text).toContain(shown(texts.summary.misconfigured))
+    expect(page.text).not.toContain(shown(texts.connection.reconnect))
     later(5)
     expect((await patient.post(at('/test'), JSON_TYPE)).json()).toMatchObject({ ok: true })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])

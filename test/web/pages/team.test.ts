@@ -38,9 +38,7 @@ test('the question before a disconnect tells who connected the business, and tha
   await connected(app, { name: 'Ann' })
   const bob = await signedIn(app, 'Bob')
   const { text } = await bob.get(`${app.url}/connections/harbour-homes/disconnect`)
-  expect(text).toContain(
-    'Olivia Hart connected it, and everyone at Acme shares it: your colleagues lose it, too.',
-  )
+  expect(text).toContain(shown(texts.disconnect.team('Acme', 'Olivia Hart')))
   await bob.post(`${app.url}/connections/harbour-homes/disconnect`)
   expect(await connectionsOf(app, await signedIn(app, 'Ann'))).toEqual([])
 })

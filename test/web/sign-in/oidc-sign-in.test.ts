@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { later } from '../../support/flow.ts'
 import { type Choices, startOwnProvider } from '../../support/openid-provider.ts'
+import { shown } from '../../support/pages.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -58,8 +60,8 @@ describe('sign-in at a provider', () => {
     expect(other.json()).toMatchObject({ status: 400, code: 'sign_in_failed' })
     const forged = await visitor.get(`${app.url}/sign-in/callback?code=c&state=x`, JSON_TYPE)
     expect(forged.json()).toMatchObject({ status: 400, code: 'sign_in_failed' })
-    expect((await visitor.get(callback, JSON_TYPE)).json().detail).toMatch(/could not be completed/)
-    expect((await visitor.get(callback, JSON_TYPE)).json().detail).toMatch(/already been completed/)
+    expect((await visitor.get(callback, JSON_TYPE)).json().detail).toBe(texts.errors.sign_in_failed.detail)
+    expect((await visitor.get(callback, JSON_TYPE)).json().detail).toBe(texts.signIn.notPending)
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 
@@ -72,8 +74,8 @@ describe('sign-in at a provider', () => {
     const answers = await Promise.all([visitor.get(callback, JSON_TYPE), visitor.get(callback, JSON_TYPE)])
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 400])
     const refused = answers.find(({ status }) => status === 400)
-    // The provider's own refusal of a used code reads "could not be completed".
-    expect(refused?.json().detail).toMatch(/already been completed/)
+    // The provider's own refusal of a used code has another text.
+    expect(refused?.json().detail).toBe(texts.signIn.notPending)
   })
 
   test('leaves the cookies of a user who is signed in as they are', async () => {
@@ -167,7 +169,7 @@ describe('sign-in at a provider', () => {
     both.choices.claims = claims
     const { visitor, page } = await logIn()
     expect(page.status).toBe(400)
-    expect(page.text).toContain('The sign-in could not be completed')
+    expect(page.text).toContain(shown(texts.errors.sign_in_failed.detail))
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 
@@ -177,13 +179,13 @@ describe('sign-in at a provider', () => {
   })
 
   test.each([
-    ['access_denied', 'You cancelled the sign-in.'],
-    ['<script>alert(1)</script>', 'The sign-in service refused the request.'],
+    ['access_denied', texts.signIn.cancelled],
+    ['<script>alert(1)</script>', texts.signIn.refused],
   ])('says what %s means, and offers to try again', async (error, words) => {
     both.choices.response = { error, error_description: 'secret-looking text' }
     const { page } = await logIn()
     expect(page.status).toBe(400)
-    expect(page.text).toContain(words)
+    expect(page.text).toContain(shown(words))
     expect(page.text).toContain('href="/sign-in"')
     expect(page.text).not.toMatch(/<script>alert|secret-looking/)
   })
@@ -212,7 +214,7 @@ describe('sign-in at a provider', () => {
       const from = app.logLines.length
       const { visitor, page } = await logIn()
       expect(page.status).toBe(400)
-      expect(page.text).toContain('did not say who you are')
+      expect(page.text).toContain(shown(texts.signIn.unknownUser))
       expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
       expect(app.logLines.slice(from).join()).toMatch(/"code":"sign_in_failed","reason":"ID token: sub is/)
     },
@@ -220,7 +222,7 @@ describe('sign-in at a provider', () => {
 
   test('says to a callback without any cookie that the browser blocks them', async () => {
     const answer = await fetch(`${app.url}/sign-in/callback?code=c&state=s`)
-    expect(await answer.text()).toContain('Your browser blocks cookies')
+    expect(await answer.text()).toContain(shown(texts.signIn.cookiesBlocked))
   })
 })
 
@@ -272,7 +274,7 @@ test('sign-in is 503 while the provider does not answer, and works when it does'
   const { app, choices, logIn, close } = await startBoth({ isDown: true })
   const { page } = await logIn()
   expect(page.status).toBe(503)
-  expect(page.text).toContain("The sign-in service isn't responding")
+  expect(page.text).toContain(shown(texts.errors.sign_in_unavailable.detail))
   choices.isDown = false
   expect(await signedInAs(app, (await logIn()).visitor)).toBe('ann@ridgeline.example')
   await close()

@@ -1,9 +1,11 @@
 import { Router } from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isUserId, signIn } from '../../../src/web/sign-in/user.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connectionsOf, toCallback } from '../../support/flow.ts'
 import { ownSignIn } from '../../support/own-sign-in.ts'
+import { shown } from '../../support/pages.ts'
 import { createVisitor } from '../../support/visitor.ts'
 
 describe('an app with a sign-in of its own', () => {
@@ -24,7 +26,7 @@ describe('an app with a sign-in of its own', () => {
     const pages = [await visitor.get(app.url), await visitor.get(`${app.url}/connections`)]
     for (const { text } of pages) {
       expect(text).toMatch(/<a class="button primary" href="\/sign-in/)
-      expect(text).not.toMatch(/no password needed|name="name"/)
+      for (const demo of [shown(texts.signIn.demo), 'name="name"']) expect(text).not.toContain(demo)
     }
     expect(pages[1]?.text).toContain('href="/sign-in?returnTo=%2Fconnections"')
   })
@@ -41,7 +43,7 @@ describe('an app with a sign-in of its own', () => {
   test('tells a browser that keeps no cookie so after the sign-in', async () => {
     const { answer } = await enter()
     const page = await createVisitor().get(app.url + answer.headers.get('location'))
-    expect(page.text).toContain('Your browser blocks cookies')
+    expect(page.text).toContain(shown(texts.signIn.cookiesBlocked))
   })
 
   test('signs nobody in by the form of the demo', async () => {

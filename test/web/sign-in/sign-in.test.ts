@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { type Running, sharedApp, startAll } from '../../support/app.ts'
 import { newUser, signedIn } from '../../support/flow.ts'
 import { startOwnProvider } from '../../support/openid-provider.ts'
+import { shown } from '../../support/pages.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { createClient, type RedisServer, startRedis } from '../../support/redis.ts'
 import { browserPaths } from '../../support/routes.ts'
@@ -79,7 +81,7 @@ test('a browser that keeps no cookie is told so after the sign-in', async () => 
   const { headers } = await createVisitor().post(`${shared.url}/sign-in`, { form: { name: newUser() } })
   const answer = await createVisitor().get(shared.url + headers.get('location'))
   expect(answer.status).toBe(400)
-  expect(answer.text).toContain('Your browser blocks cookies')
+  expect(answer.text).toContain(shown(texts.signIn.cookiesBlocked))
 })
 
 test('a sign-out that the store does not accept is a 503, and the user is signed in until it does', async () => {
@@ -99,7 +101,7 @@ test('a store that refuses a new session is asked once, and the sign-in says so'
   })
   const answer = await createVisitor().post(`${shared.url}/sign-in`, { form: { name: newUser() } })
   expect([answer.status, set.mock.calls.length]).toEqual([503, 1])
-  expect(answer.text).toContain('Service unavailable')
+  expect(answer.text).toContain(shown(texts.coreErrors.store_unavailable.title))
   expect(answer.text).not.toContain('full')
   expect(shared.logLines.join()).toContain('"reason":"full"')
 })
