@@ -23,8 +23,8 @@ function inline(name: string): string {
 const timeOf = (at: number) =>
   `${new Date(at).toLocaleString(webTexts.language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
 
-/** The contents of an email, which is plain text. */
-export type Mail = Record<'subject' | 'text', string>
+/** The contents of an email, as plain text and as HTML. */
+export type Mail = Record<'subject' | 'text' | 'html', string>
 
 /**
  * The email to a user whose access to a connection has ended. `at`: when it ended, in ms since 1970. `link`: where the user
@@ -32,11 +32,12 @@ export type Mail = Record<'subject' | 'text', string>
  */
 export function mailAbout({ name, at, link }: { name: string; at: number; link: string }): Mail {
   const shown = inline(name)
-  const paragraphs = [
-    texts.lead(shown),
-    webTexts.summary.ended(timeOf(at)),
-    `${texts.reconnect(shown)}:\n${link}`,
-    texts.intended,
-  ]
-  return { subject: texts.subject, text: paragraphs.join('\n\n') }
+  const before = [texts.lead(shown), webTexts.summary.ended(timeOf(at))]
+  const html = (text: string) => `<p>${format.sentence(text)}</p>`
+  const anchor = `<p><a href="${format.sentence(link)}">${format.sentence(texts.reconnect(shown))}</a></p>`
+  return {
+    subject: texts.subject,
+    text: [...before, `${texts.reconnect(shown)}:\n${link}`, texts.intended].join('\n\n'),
+    html: [...before.map(html), anchor, html(texts.intended)].join('\n'),
+  }
 }

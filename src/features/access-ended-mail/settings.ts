@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Environment, field, type SettingsOf } from '../../web/feature-api.ts'
+import { type Environment, field, type SettingsOf, webTexts } from '../../web/feature-api.ts'
 import { isAddress } from './mail.ts'
 
 export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>
@@ -12,6 +12,13 @@ function isServer(text: string): boolean {
   const url = URL.parse(text)
   const isPlain = url !== null && url.hostname !== '' && /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
   return isPlain && /^smtps?:(?!.*%(?![\dA-Fa-f]{2}))/.test(url.href)
+}
+
+/** The sender in `no-reply@example.com` (named after the app) or `Name <no-reply@example.com>`; null for other texts. */
+function senderOf(text: string): { name: string; address: string } | null {
+  const [, name = webTexts.layout.appName, address = text] =
+    /^"?([^<>"\p{Cc}]+?)"?\s*<([^<>]+)>$/u.exec(text) ?? []
+  return isAddress(address) ? { name, address } : null
 }
 
 /** The settings for these emails; null if the app sends no email. */
@@ -34,16 +41,20 @@ export function accessEndedMailSettings(env: Environment) {
           example: 'smtps://user:password@mail.example.com:465',
         }),
       from: needed
-        .refine((from) => from === '' || isAddress(from), 'must be an address such as no-reply@example.com')
+        .refine(
+          (from) => from === '' || senderOf(from),
+          'must be an address such as no-reply@example.com, or Name <no-reply@example.com>',
+        )
+        .transform(senderOf)
         .meta({
           variable: 'MAIL_FROM',
           description:
-            'The address that the emails come from. The name of the sender is that of the app. Required with `MAIL_URL`.',
+            'The sender of the emails, with or without a name: `Name <no-reply@example.com>`. Without a name, the name of the app is used. Required with `MAIL_URL`.',
           example: 'no-reply@example.com',
         }),
     })
     .transform(({ url, from }) =>
-      url === undefined
+      url === undefined || from === null
         ? null
         : { url, from, isTlsRequired: field.isProduction(env) && !field.isLoopback(new URL(url)) },
     )

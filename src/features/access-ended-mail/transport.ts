@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Http } from '../../connect/index.ts'
-import { WebError, webTexts } from '../../web/feature-api.ts'
+import { WebError } from '../../web/feature-api.ts'
 import type { Mail } from './mail.ts'
 import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 
@@ -45,8 +45,7 @@ export function createMailTransport(
   settings: MailSettings,
   { http, sandboxUrl }: { http: Http; sandboxUrl: string | undefined },
 ): Transport {
-  const { url } = settings
-  const from = { name: webTexts.layout.appName, address: settings.from }
+  const { url, from } = settings
   if (url === IN_SANDBOX)
     return { send: (mail) => sendToSandbox(http, sandboxUrl, { ...mail, from }), close() {} }
   const server = openServer(settings)

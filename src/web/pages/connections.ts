@@ -12,8 +12,8 @@ import {
   type Vault,
 } from '../../connect/index.ts'
 import { notSignedIn } from '../requests/errors.ts'
+import { leaveNotice, type Notice } from '../requests/flash.ts'
 import { textField } from '../requests/form-fields.ts'
-import { leaveNotice, type Notice } from '../requests/notice.ts'
 import { problemOf } from '../requests/problem.ts'
 import { rejectForm } from '../requests/rejected-form.ts'
 import { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from '../requests/respond.ts'

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { leaveNotice, type Notice } from './notice.ts'
+import { leaveNotice, type Notice } from './flash.ts'
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {

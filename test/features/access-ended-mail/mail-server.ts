@@ -25,7 +25,7 @@ const ofQuoted = (text: string) =>
     .replace(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 /** The sender that tests set. */
-export const SENDER = 'no-reply@connect.example'
+export const SENDER = { name: 'Büro, "us" & O\'Brien', address: 'no-reply@connect.example' }
 
 /** A real mail server. `refusals`: its answers to the next emails. It accepts all later emails. */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}) {
@@ -95,6 +95,9 @@ function ofWords(text: string): string {
     )
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
+
+/** The HTML of an email. */
+export const htmlOf = ({ text }: ReceivedMail) => text.slice(text.indexOf('text/html'))
 
 /** The address of the link in an email. */
 export const linkOf = (mail: ReceivedMail | undefined) => /https?:\/\/\S+/.exec(mail?.text ?? '')?.[0] ?? ''

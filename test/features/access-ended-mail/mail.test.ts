@@ -4,7 +4,7 @@ import { isAddress, mailAbout } from '../../../src/features/access-ended-mail/ma
 import { texts } from '../../../src/features/access-ended-mail/texts.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
 import { texts as webTexts } from '../../../src/web/texts.ts'
-import { header, linkOf, type MailServer, SENDER, startMailServer } from './mail-server.ts'
+import { header, htmlOf, linkOf, type MailServer, SENDER, startMailServer } from './mail-server.ts'
 
 const LINK = 'https://app.example/connect?bxcontext=harbour-homes'
 const AT = Date.UTC(2026, 10, 28, 1, 47)
@@ -45,21 +45,19 @@ describe('an email', () => {
         ?.map((name) => name.toLowerCase())
         .sort(),
     ).toEqual([
-      ...[
-        'auto-submitted',
-        'content-transfer-encoding',
-        'content-type',
-        'date',
-        'from',
-        'message-id',
-        'mime-version',
-        'subject',
-        'to',
-      ],
+      ...['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'],
     ])
     expect(headers).not.toMatch(/^Bcc/im)
-    expect(mail.text.slice(headers.length)).not.toMatch(/^Bcc/im)
-    expect(mail.text.split('\r\n\r\n')).toHaveLength(5)
+    expect(mail.text.slice(mail.text.indexOf('text/plain'))).not.toMatch(/^Bcc/im)
+    expect(htmlOf(mail).match(/<p>/g)).toHaveLength(4)
+  })
+
+  test('shows a name as text, and has one link, no picture and nothing that is loaded', async () => {
+    const html = htmlOf(await sent('<img src=x onerror=alert(1)> "A" & \u202eB'))
+    expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;A&quot; &amp; B')
+    expect([...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag)).toEqual(['p', 'p', 'p', 'a', 'p'])
+    expect(html.match(/https?:/g)).toEqual(['https:'])
+    expect(html).toContain(`<a href="${LINK}">`)
   })
 
   test.each([
@@ -76,9 +74,9 @@ describe('an email', () => {
     expect(text.replace(LINK, '')).not.toMatch(/\w[.。]\w|:\/\/|@/)
   })
 
-  test('says in plain text which connection ended and when, and has one link', async () => {
+  test('says the same as plain text', async () => {
     const mail = await sent('Harbour Homes')
-    expect(mail.text).toContain('Content-Type: text/plain')
+    expect(mail.text).toContain('Content-Type: multipart/alternative')
     expect(mail.text).toContain(texts.lead('Harbour Homes'))
     expect(mail.text).toContain(webTexts.summary.ended('28 Nov 2026, 1:47 am UTC'))
     expect(linkOf(mail)).toBe(LINK)

@@ -67,7 +67,7 @@ describe('when access of a connection ends', () => {
     await expect.poll(() => server.mails).toHaveLength(1)
     const [mail] = server.mails
     expect(mail?.to).toEqual(['ann@demo.example'])
-    expect(mail && senderOf(mail)).toEqual({ name: webTexts.layout.appName, address: SENDER })
+    expect(mail && senderOf(mail)).toEqual(SENDER)
     expect(header(mail, 'Subject')).toBe(texts.subject)
     expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
     const why = webTexts.summary.ended('§').split('§').map(RegExp.escape)

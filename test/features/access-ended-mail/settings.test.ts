@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { accessEndedMailSettings } from '../../../src/features/access-ended-mail/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
+import { webTexts } from '../../../src/web/feature-api.ts'
 
 const from = 'no-reply@connect.example'
 const read = (env: Record<string, string>) =>
@@ -19,7 +20,8 @@ test.each([
   ['smtp://localhost/', 'production', false],
   ['sandbox', 'development', false],
 ])('%s is a mail server; in %s, whether TLS is required is %s', (url, NODE_ENV, isTlsRequired) => {
-  expect(read({ MAIL_URL: url, NODE_ENV })).toEqual({ url, from, isTlsRequired })
+  const sender = { name: webTexts.layout.appName, address: from }
+  expect(read({ MAIL_URL: url, NODE_ENV })).toEqual({ url, from: sender, isTlsRequired })
 })
 
 test.each([
@@ -45,8 +47,14 @@ test('MAIL_FROM is required with MAIL_URL', () =>
   expect(() => readSettings(WITH_SERVER, accessEndedMailSettings)).toThrow('MAIL_FROM is required'))
 
 test.each([
+  ['Büro <us@connect.example>', 'Büro'],
+  [`"O'Brien, Söhne - Büro" <us@connect.example>`, "O'Brien, Söhne - Büro"],
+])('MAIL_FROM=%s has a name', (MAIL_FROM, name) => {
+  expect(read({ ...WITH_SERVER, MAIL_FROM })?.from).toEqual({ name, address: 'us@connect.example' })
+})
+
+test.each([
   'Us',
-  'Us <us@connect.example>',
   'Us <us>',
   'Us <a@b.example> <c@d.example>',
   'a@b.example, c@d.example',

@@ -4,6 +4,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { field } from '../../../web/feature-api.ts'
 import type { TokenResponse } from '../api/contract.ts'
 import { type ErrorCode, LivePricingError } from './errors.ts'
+import { networkOf } from './network.ts'
 import { bodyOf } from './request-body.ts'
 import { type Credentials, readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
@@ -14,23 +15,25 @@ export interface Client {
   secret: string
 }
 
-/** How many wrong secrets of a client each process answers with 401 in 60 seconds. */
-const MAX_FAILURES = 10
+/** How many failed attempts in 60 seconds each process answers with 401: per client and IP address, and per IP address. */
+const MAX_FAILURES = { perClient: 10, perAddress: 30 }
 
 /**
- * `POST /connect/token` (specification 4.1): the client credentials grant. Wrong secrets above a limit get 429, but a correct
- * secret always gets a token, so that nobody can lock out a client by guessing. Throws `LivePricingError` (400, 401, 429).
+ * `POST /connect/token` (specification 4.1): the client credentials grant. Failed attempts above a limit get 429, but a
+ * correct secret always gets a token. Throws `LivePricingError` (400, 401, 429).
  */
 export function tokenEndpoint(tokens: Tokens, clients: readonly Client[]): RequestHandler {
-  const failures = new RateLimiterMemory({ points: MAX_FAILURES, duration: 60 })
+  const ofClient = new RateLimiterMemory({ points: MAX_FAILURES.perClient, duration: 60 })
+  const ofAddress = new RateLimiterMemory({ points: MAX_FAILURES.perAddress, duration: 60 })
   const areValid = knownCredentials(clients)
 
   return async (req, res) => {
     const credentials = readTokenRequest(req.get('content-type'), bodyOf(req))
     if (!areValid(credentials)) {
-      // An id that no client has leads nowhere, so it isn't counted, and it takes no memory.
-      if (clients.some(({ id }) => id === credentials.clientId))
-        await count(failures, credentials.clientId, 'temporarily_unavailable')
+      // An attacker who guesses secrets must not lock out the real client, which may share the address or the proxy.
+      const address = networkOf(req.ip ?? '')
+      await count(ofAddress, address, 'temporarily_unavailable')
+      await count(ofClient, `${address} ${credentials.clientId.slice(0, 100)}`, 'temporarily_unavailable')
       throw new LivePricingError('invalid_client')
     }
     // RFC 6749 section 5.1

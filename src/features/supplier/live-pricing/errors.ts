@@ -32,10 +32,7 @@ const TOKEN_ERRORS = {
   },
   unsupported_grant_type: { status: 400, detail: 'The grant type must be client_credentials.' },
   invalid_client: { status: 401, detail: 'The client id or client secret is incorrect.' },
-  temporarily_unavailable: {
-    status: 429,
-    detail: 'Too many wrong secrets for this client. Try again later.',
-  },
+  temporarily_unavailable: { status: 429, detail: 'Too many failed attempts. Try again later.' },
 } as const
 
 export const ERRORS = { ...API_ERRORS, ...TOKEN_ERRORS }

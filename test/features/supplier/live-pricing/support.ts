@@ -67,7 +67,7 @@ export type Supplier = Awaited<ReturnType<typeof startSupplier>>
 /** The live pricing API over HTTP, from CSV files, a folder of such, or a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
-  options: Partial<LivePricingOptions> = {},
+  { trustProxy = 0, ...options }: Partial<LivePricingOptions> & { trustProxy?: number } = {},
 ) {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
@@ -85,7 +85,7 @@ export async function startSupplier(
   const url = `http://localhost:${port}/live-pricing`
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
   const defaults = { provider, clients: [CALLER], keys, baseUrl: url, rateLimit: null, log }
-  const app = express().disable('etag')
+  const app = express().disable('etag').set('trust proxy', trustProxy)
   app.use(requestLog(log))
   const api = livePricingApi({ ...defaults, ...options })
   app.use('/live-pricing', noteMount('/live-pricing'), api, endpointNotFound, errorResponse)

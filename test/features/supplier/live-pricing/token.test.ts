@@ -107,8 +107,26 @@ describe('POST /connect/token', () => {
     const again = await ask(form({ ...FULL, client_secret: 'guess' }), supplier)
     expect(again.status).toBe(429)
     expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(0)
-    for (const [client_secret, status] of Object.entries({ 'other-secret': 200, wrong: 401 }))
-      expect(await statusOf(form({ ...GRANT, client_id: 'other', client_secret }), supplier)).toBe(status)
+    const other = form({ ...GRANT, client_id: 'other', client_secret: 'other-secret' })
+    expect(await statusOf(other, supplier)).toBe(200)
+  })
+
+  test('limits guesses per address and per IPv6 network, but not correct credentials from there', async () => {
+    const supplier = await testSupplier(undefined, { trustProxy: 1 })
+    const from = (address: string, fields: Record<string, string>) =>
+      statusOf({ ...form(fields), headers: { ...headers, 'x-forwarded-for': address } }, supplier)
+    const wrong = (address: string, client_id = CALLER.id) =>
+      from(address, { ...FULL, client_id, client_secret: 'wrong' })
+    for (let host = 1; host <= 10; host++) expect(await wrong(`2001:db8::${host}:1`)).toBe(401)
+    expect(await wrong('2001:db8:0:0:9::1')).toBe(429)
+    expect(await wrong('2001:db8:0:1::1')).toBe(401)
+    const strangers = []
+    for (let guess = 0; guess < 32; guess++) strangers.push(await wrong('203.0.113.7', `nobody-${guess}`))
+    expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
+    expect(await from('203.0.113.7', FULL)).toBe(200)
+    // Some proxies add the port, which differs for each connection.
+    expect(await wrong('203.0.113.7:4711')).toBe(429)
+    expect(await wrong('[2001:db8::99]:4711')).toBe(429)
   })
 })
 
