@@ -11,7 +11,7 @@ import { fail } from '../runtime/serve.ts'
 import { nameProduct, slugOf } from './naming.ts'
 import { install, regenerate } from './programs.ts'
 import { openProject, packagesOf, readManifest, writeManifest } from './project.ts'
-import { isOfStarter, placesOfAll, removeAll, requireFeatures, sizeOf } from './removal.ts'
+import { isOfStarter, placesOfAll, removeAll, requireFeatures, sizeOf, withNeeded } from './removal.ts'
 import { openRepository } from './repository.ts'
 
 const features = await loadFeatures().catch(fail)
@@ -31,14 +31,6 @@ function problemOfName(name = ''): string | undefined {
   if (!/[a-z]/.test(slug)) return 'it needs a letter from A to Z, for the name of the package'
   const isPackage = packagesOf(readManifest(project)).includes(slug)
   return isPackage ? `this project uses a package named ${slug}` : undefined
-}
-
-/** These features, and the features that they need. */
-function withNeeded(names: readonly string[]): string[] {
-  const needed = features.filter(({ name }) => names.includes(name)).flatMap(({ needs = [] }) => needs)
-  return needed.every((name) => names.includes(name))
-    ? [...names]
-    : withNeeded([...new Set([...names, ...needed])])
 }
 
 async function askForName(): Promise<string> {
@@ -113,7 +105,10 @@ function init(name: string, removed: readonly string[]): void {
     `4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}`,
     '5. npm run add-feature -- NAME adds a feature of your own; commit what is here first',
     ...(removed.length > 0
-      ? [`You can bring back what you left out: npm run update -- URL --with ${removed[0]}`]
+      ? [
+          `You can bring back what you left out (${removed.join(', ')}):`,
+          'npm run update -- URL --with NAME, in which URL is the address of the starter, or a folder with a clone of it',
+        ]
       : []),
   )
 }
@@ -151,7 +146,7 @@ async function start(flags: { name?: string; features?: string; yes: boolean }):
   const problem = problemOfName(name)
   if (problem) throw new Error(`--name: ${problem}. Nothing was changed.`)
   const wanted = requireFeatures(features, kept)
-  const all = withNeeded(wanted)
+  const all = withNeeded(features, wanted)
   const removed = NAMES.filter((feature) => !all.includes(feature))
   const needed = all.filter((feature) => !wanted.includes(feature))
   if (needed.length > 0) print(`Features that others need are kept as well: ${needed.join(', ')}.`)

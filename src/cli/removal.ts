@@ -61,6 +61,22 @@ export const missingImports = (project: Project, file: string): string[] =>
     .map((name) => posix.join(posix.dirname(file), name))
     .filter((target) => !project.exists(target))
 
+/** These names, and the names of the features that they need, directly or indirectly. */
+export function withNeeded(
+  features: readonly Pick<NamedFeature, 'name' | 'needs'>[],
+  names: readonly string[],
+): string[] {
+  const needed = features.filter(({ name }) => names.includes(name)).flatMap(({ needs = [] }) => needs)
+  const all = [...new Set([...names, ...needed])]
+  return all.length === names.length ? all : withNeeded(features, all)
+}
+
+/** The features that a feature needs, from the text of its `index.ts`, which may be in a version that cannot be loaded here. */
+export function needsIn(text: string): string[] {
+  const [, list = ''] = /^ {2}needs: \[([^\]]*)\]/m.exec(text) ?? []
+  return [...list.matchAll(/'([^']+)'/g)].map(([, name = '']) => name)
+}
+
 /** Replaces the name of each group with the names of its features. Throws if there is no such feature or group. */
 export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): string[] {
   const found = names.flatMap((asked) => {

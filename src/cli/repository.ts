@@ -44,9 +44,12 @@ export function openRepository(root: string) {
       return git('rev-parse', 'FETCH_HEAD')
     },
 
-    /** Merges a commit without committing. Returns the files in conflict. If git cannot merge, throws an error with its message. */
-    merge(commit: string): string[] {
-      const { failure } = ended(['merge', '--quiet', '--no-commit', '--no-ff', commit])
+    /**
+     * Merges a commit without committing. `message`: of the commit to come. Returns the files in conflict. If git cannot merge,
+     * throws an error with its message.
+     */
+    merge(commit: string, message: string): string[] {
+      const { failure } = ended(['merge', '--quiet', '--no-commit', '--no-ff', '-m', message, commit])
       const unmerged = list('diff', '--name-only', '--diff-filter=U', '-z')
       if (failure && unmerged.length === 0) throw new Error(`git cannot merge: ${failure}`)
       return unmerged

@@ -6,6 +6,7 @@ import { check, install, regenerate } from './programs.ts'
 import { type Manifest, openProject, packagesOf, readManifest, writeManifest } from './project.ts'
 import * as removal from './removal.ts'
 import { openRepository, withoutCredentials } from './repository.ts'
+import { branchOf, next, requireOtherBranch, unfinished } from './update-branch.ts'
 import { mergeKeys } from './update-manifest.ts'
 
 const product = openProject(process.cwd())
@@ -16,10 +17,6 @@ const manifestOf = (commit: string): Manifest => JSON.parse(git('show', `${commi
 /** Files that belong to the product since `init`, and files that commands rewrite. */
 const OWN =
   /^((README|CHANGELOG|docs\/(assumptions|([a-z-]+\/)?configuration))\.md|package(-lock)?\.json|\.env\.example)$/
-/** The prefix of an update's branch. */
-const BRANCH = 'starter-'
-const next = (branch: string) =>
-  `To go on: resolve what "git status" lists as unmerged, run npm install, npm run docs and npm test, commit, and merge the branch. To give up: git add -A && git reset -q --hard && git switch -q - && git branch -D ${branch} && npm install`
 
 /**
  * The latest commit of the starter that the product contains. For a product without the starter's history, for example from a ZIP
@@ -47,7 +44,7 @@ function merge(base: string, theirs: string): string[] {
   const ours = filesOf('HEAD')
   const history = ['--strategy=ours', '--allow-unrelated-histories', '-m', "The starter's history"]
   if (tryGit('merge-base', 'HEAD', base) === null) git('merge', '--quiet', ...history, base)
-  const unmerged = repository.merge(theirs)
+  const unmerged = repository.merge(theirs, 'Update of the starter')
   git('checkout', 'HEAD', '--', ...ours.filter((file) => OWN.test(file)))
   // "DU" is git's state of a file that the product deleted, even if the starter renamed it.
   const states = repository.list('status', '--porcelain', '--no-renames', '-z')
@@ -58,9 +55,9 @@ function merge(base: string, theirs: string): string[] {
 
 /**
  * Leaves out the files of unwanted features, and new files in folders that the product has deleted, or with imports that the product
- * lacks. Adds the wanted features with the files that they import. Returns the unwanted features.
+ * lacks. Adds the wanted features, those that they need, and the files that they import. Returns what it adds and leaves out.
  */
-function select(base: string, theirs: string, wanted: readonly string[]): string[] {
+function select(base: string, theirs: string, wanted: readonly string[]) {
   const [all, ours] = [filesOf(theirs), removal.foldersOf(filesOf('HEAD'))]
   const folders = featureFolders(all)
   const newIn = (...what: string[]) =>
@@ -70,7 +67,10 @@ function select(base: string, theirs: string, wanted: readonly string[]): string
   const [merged, news] = [product.filesBelow('src/features'), newIn('-M', '--', 'src/features')]
   const had = removal.foldersOf(merged.filter((file) => !news.includes(file)))
   const present = featureFolders(merged).filter((folder) => had.includes(`src/features/${folder}`))
-  const chosen = [...present.map(nameOf), ...wanted]
+  const textOf = (folder: string) => git('show', `${theirs}:src/features/${folder}/index.ts`)
+  const features = folders.map((folder) => ({ name: nameOf(folder), needs: removal.needsIn(textOf(folder)) }))
+  const chosen = removal.withNeeded(features, [...present.map(nameOf), ...wanted])
+  const brought = chosen.filter((name) => !present.map(nameOf).includes(name))
   const unwanted = folders.map(nameOf).filter((name) => !chosen.includes(name))
   const others = removal.placesOfAll(folders, unwanted)
   const isLeftOut = (file: string) => removal.isOfStarter(file) || removal.isBelow(file, others)
@@ -78,18 +78,18 @@ function select(base: string, theirs: string, wanted: readonly string[]): string
   const isInDeleted = (file: string) => added.includes(file) && removal.isBelow(file, deleted)
   for (const file of newNames) if (isLeftOut(file) || isInDeleted(file)) product.remove(file)
   const isNew = (file: string) => all.includes(file) && !product.exists(file) && !isLeftOut(file)
-  const places = removal.placesWithGroups(folders, wanted)
+  const places = removal.placesWithGroups(folders, brought)
   for (let files = all.filter((file) => isNew(file) && removal.isBelow(file, places)); files.length > 0; ) {
     git('checkout', theirs, '--', ...files)
     files = files.flatMap((file) => removal.missingImports(product, file)).filter(isNew)
   }
   for (let broken = added; broken.length > 0; broken.forEach(product.remove))
     broken = added.filter((file) => removal.missingImports(product, file).length > 0)
-  return unwanted
+  return { brought, unwanted }
 }
 
 /** Writes the merged package.json, with each package that the merged code imports. `source`: the default of the next update. */
-function writeMerged(base: string, theirs: Manifest, source: string, wanted: readonly string[]): void {
+function writeMerged(base: string, theirs: Manifest, source: string, brought: readonly string[]): void {
   const ours = readManifest(product)
   writeManifest(product, mergeKeys(manifestOf(base), ours, theirs))
   const merged = readManifest(product)
@@ -101,19 +101,17 @@ function writeMerged(base: string, theirs: Manifest, source: string, wanted: rea
       if (!packagesOf(merged).includes(name) && imported.includes(name.replace('@types/', '')))
         merged[list][name] = version
   for (const [name, script] of Object.entries(theirs.scripts))
-    if (wanted.some((feature) => script.includes(`feature.ts ${feature} `))) merged.scripts[name] = script
+    if (brought.some((feature) => script.includes(`feature.ts ${feature} `))) merged.scripts[name] = script
   merged.scripts = removal.runnable(product, merged.scripts)
   writeManifest(product, { ...merged, starter: { ...ours.starter, version: theirs.version, source } })
 }
 
 function update(source: string | undefined, version: string | undefined, options: { with: string[] }): void {
+  requireOtherBranch(git('branch', '--show-current'))
   const { starter } = readManifest(product)
   if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
   const from = source ?? starter.source
   if (!from) throw new Error('Add the address of the starter: npm run update -- URL. Nothing was changed.')
-  const current = git('branch', '--show-current')
-  if (current.startsWith(BRANCH))
-    throw new Error(`This is the branch of an update that has begun. ${next(current)}`)
   repository.requireCommitted()
   const theirs = repository.fetch(from, version)
   const base = baseOf(theirs, starter.tree, from)
@@ -122,18 +120,21 @@ function update(source: string | undefined, version: string | undefined, options
   if (unknown) throw new Error(`--with ${unknown}: the starter has no such feature. Nothing was changed.`)
   if (base === theirs && options.with.length === 0)
     throw new Error('This clone has everything of that version already. Nothing was changed.')
-  const branch = `${BRANCH}${[theirs.slice(0, 12), ...options.with].join('-')}`
+  const branch = branchOf(theirs, options.with)
   git('switch', '--quiet', '--create', branch)
+  git('branch', '--move', unfinished(branch))
   const conflicts = merge(base, theirs)
-  const absent = select(base, theirs, options.with)
-  writeMerged(base, manifestOf(theirs), withoutCredentials(from), options.with)
-  print(...changelogOf(base, theirs, absent))
-  print('', `Features that you leave out: ${absent.join(', ') || 'none'}. To take one: --with NAME.`)
+  const { brought, unwanted } = select(base, theirs, options.with)
+  writeMerged(base, manifestOf(theirs), withoutCredentials(from), brought)
+  print(...changelogOf(base, theirs, unwanted))
+  print('', `Features that you leave out: ${unwanted.join(', ') || 'none'}. To take one: --with NAME.`)
+  if (brought.length > 0) print(`Features that came, with those that they need: ${brought.join(', ')}.`)
   if (conflicts.length === 0) {
     install(product)
     regenerate(product)
   }
   git('add', '--all', '--', '.', ...conflicts.map((file) => `:(exclude)${file}`))
+  git('branch', '--move', branch)
   const list = conflicts.join(', ') || 'nothing'
   print('', `The update is staged in the branch ${branch}. In conflict: ${list}.`, next(branch))
   process.exitCode = conflicts.length > 0 ? 1 : check(product)

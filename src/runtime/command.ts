@@ -1,6 +1,9 @@
 import { Command } from 'commander'
 import { fail } from './serve.ts'
 
+/** An argument as you type it in a shell. */
+const quoted = (argument: string) => (/^[\w./:@=,-]+$/.test(argument) ? argument : JSON.stringify(argument))
+
 class OurCommand extends Command {
   override parse(): this {
     this.#failIfKeptByNpm()
@@ -14,13 +17,18 @@ class OurCommand extends Command {
 
   /** Without `--`, npm takes the options for itself, and puts them into the environment. */
   #failIfKeptByNpm(): void {
-    const options = [this, ...this.commands].flatMap((command) => command.options)
-    const kept = options.find(({ long }) => {
-      const isGiven = process.argv.some((argument) => argument.split('=')[0] === long)
-      return !isGiven && process.env[`npm_config_${long?.slice(2).replaceAll('-', '_')}`]
-    })
-    if (kept)
-      fail(`npm has kept ${kept.long} for itself. Add -- before the arguments: ${this.name()} ${kept.flags}`)
+    const given = process.argv.slice(2)
+    for (const { long = '', required } of [this, ...this.commands].flatMap((command) => command.options)) {
+      const value = process.env[`npm_config_${long.slice(2).replaceAll('-', '_')}`]
+      if (!value || given.some((argument) => argument.split('=')[0] === long)) continue
+      // npm gives us a value after a space as an argument. Most people write it last.
+      const words =
+        required && value === 'true'
+          ? given.toSpliced(-1, 0, long)
+          : [...given, long, ...(required ? [value] : [])]
+      const call = [this.name(), ...words.map(quoted)].join(' ')
+      fail(`npm has kept ${long} for itself. Add -- before the arguments, for example: ${call}`)
+    }
   }
 }
 

@@ -15,7 +15,7 @@ export interface ErrorText {
   detail: string
 }
 
-/** The name of this app on pages and in emails. */
+/** The name of this app, wherever pages and emails show it. */
 const APP_NAME = 'Connect Starter'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 /** The detail begins with the title, so that it also makes sense alone. */

@@ -167,14 +167,19 @@ describe('the command', () => {
     expect(program.output()).toBe('')
   })
 
-  test.each<[script: string, args: string[], env: Record<string, string>, kept: string]>([
-    ['connections', ['list', 'foo'], { npm_config_status: 'true' }, '--status'],
-    ['add-feature', ['x', 'y'], { npm_config_path: 'true' }, '--path'],
-  ])('%s whose option was kept by npm says to add --', async (script, args, env, kept) => {
-    const { code, output } = await command(`src/cli/${script}.ts`, env, { args })
-    const message = `npm has kept ${kept} for itself. Add -- before the arguments: npm run ${script} -- ${kept}`
-    expect([code, output]).toEqual([1, expect.stringContaining(message)])
-  })
+  test.each<[script: string, args: string[], env: Record<string, string>, call: string]>([
+    ['connections', ['list', 'foo'], { npm_config_status: 'true' }, '-- list --status foo'],
+    ['connections', ['list', 'foo'], { npm_config_status: 'active' }, '-- list foo --status active'],
+    ['users', ['delete', 'ann'], { npm_config_yes: 'true' }, '-- delete ann --yes'],
+    ['add-feature', ['x', 'Site visits'], { npm_config_title: 'true' }, '-- x --title "Site visits"'],
+  ])(
+    '%s whose option was kept by npm says to add --, with what was given',
+    async (script, args, env, call) => {
+      const { code, output } = await command(`src/cli/${script}.ts`, env, { args })
+      const message = `Add -- before the arguments, for example: npm run ${script} ${call}`
+      expect([code, output]).toEqual([1, expect.stringContaining(message)])
+    },
+  )
 
   test('keys prints secrets that the settings accept, new ones each time', async () => {
     const [one, two] = [

@@ -61,6 +61,11 @@ const SIMULATED = loads('leads') ? '/leads' : undefined
 test.each<[what: string, args: string[], message: string]>([
   ['a name with a capital letter', ['Orders'], 'must be in lower case'],
   ['a name that a folder of pages has', ['sandbox'], 'is taken (views/sandbox)'],
+  ...['label', 'disconnect', 'refresh', 'test'].map((name): [string, string[], string] => [
+    `the name ${name}, whose path the page of connections has`,
+    [name],
+    `is taken (/connections/:bxcontext/${name}): choose another name`,
+  ]),
   ...TAKEN.map((name): [string, string[], string] => [
     'the name of a feature',
     [name],

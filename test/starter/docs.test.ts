@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partsOf } from '../../src/app.ts'
 import { generatedFiles } from '../../src/cli/docs.ts'
 import { isOfStarter } from '../../src/cli/removal.ts'
+import { routesOf } from '../../src/cli/routes.ts'
 import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { groupsOf } from '../../src/features/folders.ts'
@@ -19,7 +20,6 @@ import { type Running, startAll } from '../support/app.ts'
 import { all, codeIn, files, ROOT, read, rows } from '../support/documents.ts'
 import { connected, connectionsOf } from '../support/flow.ts'
 import { probe } from '../support/probe.ts'
-import { routesOf } from '../support/routes.ts'
 
 const features = await loadFeatures()
 

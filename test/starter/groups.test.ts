@@ -1,6 +1,6 @@
 import { basename, dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
-import { isBelow, isOfStarter, placesOf, placesOfAll } from '../../src/cli/removal.ts'
+import { isBelow, isOfStarter, needsIn, placesOf, placesOfAll } from '../../src/cli/removal.ts'
 import { featureFolders, groupOf, groupsOf, nameOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { variablesOf } from '../../src/settings/read.ts'
@@ -40,6 +40,12 @@ test('no file imports a feature, but for those of the feature and of the feature
       .map((target) => `${file} imports ${target}`)
   })
   expect(wrong).toEqual([])
+})
+
+test('an update reads in the text of each feature which features it needs', () => {
+  for (const { folder, needs = [] } of features)
+    expect(needsIn(read(`src/features/${folder}/index.ts`)), folder).toEqual(needs)
+  expect(features.flatMap(({ needs = [] }) => needs)).toContain('connection-checks')
 })
 
 // `npm run init` deletes the starter's own tests, and the remaining files must compile without them.

@@ -60,6 +60,9 @@ test('npm run init names the product, lists the features it deletes, keeps only 
   expect(printed).toMatch(
     /^This deletes .*the feature catalogues, .*the feature metrics, \d+ files that test/m,
   )
+  const [, left = ''] = /You can bring back what you left out \((.*)\):\n/.exec(printed) ?? []
+  expect(left.split(', ')).toEqual(expect.arrayContaining(['catalogues', 'metrics', 'supplier-check']))
+  expect(printed).toMatch(/npm run update -- URL --with NAME, in which URL is the address of the starter/)
   product.commit('init')
   expect(JSON.parse(product.read('package.json'))).toMatchObject({
     name: 'obrien-sohne-buro',

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { placesOfAll } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ROOT } from '../support/documents.ts'
+import { tempDir } from '../support/env.ts'
 import { openClone, openZip } from './clones.ts'
 
 const features = await loadFeatures()
@@ -35,9 +37,10 @@ const CHANGED = ['docs/sandbox.md', '# The simulated platform', '# The sandbox']
 /** The product has deleted it, and the starter changes it. */
 const DELETED = 'compose.yaml'
 const GONE = 'src/web/gone.ts'
-/** Features that the product left out at its beginning, and that stay away, but for the one that comes back. */
-const REMOVED = ['metrics', 'supplier-check']
-const [BACK = '', AWAY = ''] = REMOVED
+/** Features that the product left out at its beginning, and that stay away, but for the one that comes back with the one that it needs. */
+const REMOVED = ['metrics', 'supplier-check', 'connection-checks']
+/** `BACK` needs `NEEDED`. */
+const [BACK = '', AWAY = '', NEEDED = ''] = REMOVED
 const NEW_FEATURE = 'access-ended-mail'
 /** A feature of the product that the newer version lacks, and its replacement according to the changelog. */
 const [OLD_FEATURE, SUCCESSOR] = ['price-files', 'catalogue-files']
@@ -144,6 +147,14 @@ async function makeProduct(): Promise<void> {
 const update = (...args: string[]) => product.command('update', ...args)
 const exists = (file: string) => existsSync(join(product.dir, file))
 
+/** Does what a message says to give up an update. Expects the product as before. */
+function expectGivenUp(message: string): void {
+  const [, giveUp = ''] = /To give up: (.*) && npm install/.exec(message) ?? []
+  execFileSync('sh', ['-c', giveUp], { cwd: product.dir })
+  expect(product.git('status', '--porcelain', '--branch')).toBe('## main')
+  expect(product.git('branch', '--list', '*starter-*')).toBe('')
+}
+
 test('what cannot be updated is refused in one sentence, and nothing changes', async () => {
   await expect(update()).rejects.toThrow(/Add the address of the starter/)
   await expect(update('/nowhere')).rejects.toThrow(/'\/nowhere' does not appear to be a git repository/)
@@ -168,7 +179,7 @@ describe('a product from a ZIP of an older version', () => {
       if (branch !== 'main') product.git('branch', '-D', branch)
   })
 
-  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, one that was left out comes back if it is asked for, a feature that is gone goes with the words of the changelog, the packages are those that are used, and the check passes', async () => {
+  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, one that was left out comes back if it is asked for, with the one that it needs, a feature that is gone goes with the words of the changelog, the packages are those that are used, and the check passes', async () => {
     const output = await update(starter.dir, '--with', BACK)
     expect(output.match(/- Breaking: attempts are three\.\n {2}Change nothing\./g)).toHaveLength(1)
     expect(output).not.toContain('a new rule')
@@ -190,7 +201,8 @@ describe('a product from a ZIP of an older version', () => {
       'test/starter',
       ...placesOf([AWAY, NEW_FEATURE, SUCCESSOR]),
     ]
-    expect(exists(`src/features/${BACK}/index.ts`)).toBe(true)
+    expect(output).toContain(`Features that came, with those that they need: ${BACK}, ${NEEDED}.`)
+    expect([BACK, NEEDED].filter((name) => !exists(`src/features/${name}/index.ts`))).toEqual([])
     expect(away.filter(exists)).toEqual([])
     const { dependencies } = JSON.parse(product.read('package.json'))
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([WANTED, OWN]))
@@ -215,10 +227,30 @@ describe('a product from a ZIP of an older version', () => {
     expect(product.read('docs/deploy.md')).toMatch(/<<<<<<< [\s\S]*- Our proxy\.[\s\S]*- A TLS proxy/)
     const message = await update(starter.dir).catch(String)
     expect(message).toMatch(/the branch of an update that has begun\. To go on: /)
-    const [, giveUp = ''] = /To give up: (.*) && npm install/.exec(message) ?? []
-    execFileSync('sh', ['-c', giveUp], { cwd: product.dir })
-    expect(product.git('status', '--porcelain', '--branch')).toBe('## main')
-    expect(product.git('branch', '--list', 'starter-*')).toBe('')
+    expectGivenUp(message)
+  })
+
+  test('that was killed after it changed files is recognised without an address too, and says only how to give up', async () => {
+    const tools = tempDir(tmpdir())
+    const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    const killing = `#!/bin/sh\ncase "$*" in "checkout HEAD"*) ${git} "$@"; kill -9 $PPID ;; esac\nexec ${git} "$@"\n`
+    writeFileSync(join(tools.dir, 'git'), killing, { mode: 0o755 })
+    vi.stubEnv('PATH', `${tools.dir}:${process.env.PATH}`)
+    await update(starter.dir).catch(String)
+    vi.unstubAllEnvs()
+    tools.remove()
+    expect(exists(`src/features/${NEW_FEATURE}`)).toBe(true)
+    const message = await update().catch(String)
+    expect(message).toMatch(/An update was interrupted in this branch\. To give up: .*\. Then run it again\./)
+    expect(message).not.toContain('To go on')
+    expectGivenUp(message)
+  })
+
+  test('is updated from a branch of its own, whatever its name begins with', async () => {
+    for (const name of ['starter-theme', 'starter-0123456789', 'my-starter-0123456789ab']) {
+      product.git('switch', '-q', '-c', name)
+      await expect(update('/nowhere')).rejects.toThrow(/'\/nowhere' does not appear to be a git repository/)
+    }
   })
 
   test('follows what the starter renamed: a file that both have changed is in conflict under its new name, a feature is still there, and what went to a feature or a test that was left out stays away, with its script', async () => {

@@ -1,12 +1,12 @@
 import { type RequestHandler, Router } from 'express'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createApp, partsOf } from '../../../src/app.ts'
+import { routesOf } from '../../../src/cli/routes.ts'
 import type { Part } from '../../../src/web/feature.ts'
 import { connectionRef } from '../../../src/web/pages/connection-guard.ts'
 import { sharedApp } from '../../support/app.ts'
 import { aMinuteApart, connected, newUser, signedIn } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
-import { routesOf } from '../../support/routes.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }

@@ -6,6 +6,7 @@ import request from 'supertest'
 import { describe, expect, test, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { createApp, partsOf } from '../../../src/app.ts'
+import { routesOf } from '../../../src/cli/routes.ts'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { localPath } from '../../../src/web/requests/return-to.ts'
 import { sessionCookie } from '../../../src/web/sign-in/session.ts'
@@ -13,7 +14,6 @@ import { texts } from '../../../src/web/texts.ts'
 import { sharedApp, startAll } from '../../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../../support/flow.ts'
 import { shown } from '../../support/pages.ts'
-import { routesOf } from '../../support/routes.ts'
 import { createVisitor } from '../../support/visitor.ts'
 
 const app = await sharedApp()
