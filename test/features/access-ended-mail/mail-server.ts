@@ -10,13 +10,15 @@ export interface ReceivedMail {
   text: string
 }
 
+const decoded = (raw: string) =>
+  Buffer.from(raw.split('\r\n--').map(ofPart).join('\r\n--'), 'latin1').toString('utf8')
+
 /** A text of many letters beyond ASCII is encoded as Base64, any other as quoted-printable (RFC 2045). */
-function decoded(raw: string): string {
-  const [head = '', text = ''] = raw.split(/\r\n\r\n(.*)/s)
-  const bytes = /^Content-Transfer-Encoding: base64/im.test(head)
+function ofPart(part: string): string {
+  const [head = '', text = ''] = part.split(/\r\n\r\n(.*)/s)
+  return /^Content-Transfer-Encoding: base64/im.test(head)
     ? `${ofQuoted(head)}\r\n\r\n${Buffer.from(text, 'base64').toString('latin1')}`
-    : ofQuoted(raw.replace(/=\r\n/g, ''))
-  return Buffer.from(bytes, 'latin1').toString('utf8')
+    : ofQuoted(part.replace(/=\r\n/g, ''))
 }
 
 const ofQuoted = (text: string) =>

@@ -45,7 +45,7 @@ describe('catalogues', () => {
   test("of a link with a builder's account number have it filled in, also after a search", async () => {
     const searched = await supplier.get(at('?account=HB1001&top=1', 'summit-supplies'))
     expect(searched.text).toContain('<input type="hidden" name="account" value="HB1001">')
-    expect(searched.text).toContain('skip=1&amp;account=HB1001')
+    expect(searched.text).toMatch(/skip=1&amp;([^"]*&amp;)?account=HB1001/)
     const list = await supplier.get(at('?account=HB1001', 'summit-supplies'))
     const [, path = ''] = /href="([^"]*catalogues\/[^"]*\?account=HB1001)"/.exec(list.text) ?? []
     expect((await supplier.get(app.url + path)).text).toMatch(/name="externalRef"[^>]* value="HB1001"/)
