@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
+import { consentFailure } from '../../../src/connect/authorization/errors.ts'
 import { platform } from '../../../src/connect/index.ts'
 import {
   NotFoundError,
@@ -50,6 +51,14 @@ async function refused(url: string, status: number, code: string, by = visitor):
   expect(problem.json()).toMatchObject({ status, code, requestId: expect.any(String) })
   expect(await connectionsOf(app, visitor)).toEqual([])
 }
+
+test.each(['words <of> others', 'words of others', 'UPPER', 'server_error\nline', 'x'.repeat(51)])(
+  'an error of the consent page that does not have the form of a code is not logged: %j',
+  (error) => {
+    expect(consentFailure('server_error').reason).toBe('the consent page returned server_error')
+    expect(consentFailure(error).reason).toBe('the consent page returned an unknown error code')
+  },
+)
 
 describe('the callback', () => {
   test('opened ten times at once sends the code once and shows the connection every time', async () => {

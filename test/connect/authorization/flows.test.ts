@@ -293,3 +293,13 @@ test('an exchange that ends after the user has signed out stores no flow again',
   await records.end(browser, flow, { connected: 'a' })
   expect(await records.read(browser)).toEqual(NO_FLOWS)
 })
+
+test('flows that cannot be decrypted count as none, so the user starts again', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  const browser = { userId: 'ann', session: 'session' }
+  await new FlowRecords(platform, store, [newKey()]).start(browser)
+  const afterRotation = new FlowRecords(platform, store, [newKey('other')])
+  expect(await afterRotation.read(browser)).toEqual(NO_FLOWS)
+  const { id } = await afterRotation.start(browser)
+  expect((await afterRotation.read(browser)).flows).toMatchObject([{ id }])
+})

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { PlatformError } from '../../../src/connect/errors.ts'
 import { platform } from '../../../src/connect/index.ts'
+import { createFaultyStore } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokens, tokensAfter } from '../../support/token-endpoint.ts'
 import {
   connectedSetup,
@@ -116,6 +117,34 @@ describe('a refresh', () => {
     setup.endpoint.answers(tokens({ [field]: value }))
     await expect(setup.vault.refresh(REF)).rejects.toMatchObject({ code: 'platform_rejected', field })
     expect(await setup.token()).toBe('access-0')
+    expect(await found()).toMatchObject({ view: { state: 'degraded', lastError: 'unreadable' } })
+    await expect(setup.vault.refresh(REF)).rejects.toMatchObject(OUTAGE)
+    expect(setup.sent()).toHaveLength(1)
+  })
+
+  test.each<[answer: Scripted, kind: string]>([
+    [oauthError('server_error', 500), 'paused'],
+    [oauthError('invalid_request'), 'refused'],
+  ])('that failed is repeated after a pause, whose error repeats a refusal (%o)', async (answer, kind) => {
+    setup = await expiredSetup()
+    setup.endpoint.answers(answer)
+    await expect(setup.token()).rejects.toMatchObject(OUTAGE)
+    await expect(setup.token()).rejects.toMatchObject({ ...OUTAGE, kind })
+    expect(setup.sent()).toHaveLength(1)
+  })
+
+  test.each([
+    [oauthError('server_error', 500), 'platform_unavailable'],
+    [oauthError('invalid_grant'), 'store_unavailable'],
+  ])('whose failure cannot be stored throws it, unless it is an end of access (%o)', async (answer, code) => {
+    const faulty = createFaultyStore()
+    setup = await connectedSetup({ store: faulty.store })
+    setup.later(301)
+    setup.endpoint.answers(answer)
+    faulty.failBy(() => (setup.endpoint.requests.length > 0 ? 'before' : undefined))
+    await expect(setup.token()).rejects.toMatchObject({ code })
+    faulty.heal()
+    await setup.vault.idle()
   })
 
   test('is finished and stored although every caller has timed out', async () => {
