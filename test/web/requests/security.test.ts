@@ -299,7 +299,9 @@ describe('headers', () => {
       expect(csp).toContain("frame-ancestors 'none'")
       expect(csp).toMatch(/form-action 'self'(;|$)/)
       expect(csp).not.toMatch(/unsafe|\*|data:/)
-      expect(headers.get('referrer-policy')).toBe('same-origin')
+      expect(headers.get('referrer-policy')).toBe(
+        path === '/connect/callback' ? 'no-referrer' : 'same-origin',
+      )
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-powered-by')).toBeNull()
