@@ -4,9 +4,11 @@
  */
 try {
   require.resolve('zod')
-} catch {
+} catch ({ code }) {
   console.error(
-    'The packages of this project are not installed. Run npm install, which also brings the Node for npm scripts.',
+    code === 'ERR_INVALID_PACKAGE_CONFIG'
+      ? 'package.json is not JSON. If an update was interrupted, undo it: git add -A && git reset -q --hard && git switch -q -'
+      : 'The packages of this project are not installed. Run npm install, which also brings the Node for npm scripts.',
   )
   process.exit(1)
 }

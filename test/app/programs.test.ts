@@ -64,6 +64,13 @@ test.each([
     },
     /^The packages of this project are not installed\. Run npm install[^\n]*$/,
   ],
+  [
+    'an interrupted update has left package.json in conflict',
+    () => {
+      throw Object.assign(new Error('Invalid package config'), { code: 'ERR_INVALID_PACKAGE_CONFIG' })
+    },
+    /^package\.json is not JSON\. If an update was interrupted, undo it: git [^\n]*$/,
+  ],
 ])('if %s, each program tells in one line what to do', (_what, resolve, message) => {
   const script = readFileSync(new URL('../../src/run.cjs', import.meta.url), 'utf8')
   const printed: string[] = []

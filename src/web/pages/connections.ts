@@ -289,7 +289,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   isSignedIn: (req) => currentUser(req) !== null,
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
-    if (notice) leaveNotice(req, notice)
+    if (notice) await leaveNotice(req, notice)
     return '/connections'
   },
   sendRedirectPage: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),

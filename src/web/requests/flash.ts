@@ -1,3 +1,4 @@
+import { promisify } from 'node:util'
 import type { Request } from 'express'
 
 /** The outcome of an action, which the next page shows once. */
@@ -20,9 +21,16 @@ declare module 'express-session' {
   }
 }
 
-/** Leaves a notice for the next page of the signed-in user. */
-export function leaveNotice(req: Request, notice: Notice): void {
-  if (req.session?.user) req.session.notice = notice
+/**
+ * Leaves a notice for the next page of the signed-in user. Wait for it before you redirect: express-session sends a redirect before it
+ * has saved the session, and browsers follow immediately. An action that succeeded does not fail because its notice can't be saved.
+ */
+export async function leaveNotice({ session }: Request, notice: Notice): Promise<void> {
+  if (!session?.user) return
+  session.notice = notice
+  await promisify(session.save)
+    .call(session)
+    .catch(() => {})
 }
 
 /** Returns the notice of the signed-in user's latest action, and removes it. */

@@ -38,7 +38,7 @@ export async function sendResultOrRedirect(
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void sendJson(res.status(status), json)
-  if (notice !== undefined) leaveNotice(req, { text: notice, ...rest })
+  if (notice !== undefined) await leaveNotice(req, { text: notice, ...rest })
   res.redirect(303, location)
 }
 
