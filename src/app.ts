@@ -89,7 +89,7 @@ function mount(app: Express, parts: readonly Mounted[], guard: RequestHandler<{ 
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp(dependencies: Dependencies): Express {
   const { config, log, sessionStore, connect, signIn, parts } = dependencies
-  const { baseUrl, platform, sessionSecrets: secrets } = config
+  const { baseUrl, platform, sessionSecrets: secrets, tokenEncryptionKeys: keys } = config
   const { vault } = connect
   const app = express()
   app.disable('x-powered-by')
@@ -98,6 +98,7 @@ export function createApp(dependencies: Dependencies): Express {
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
     environment: config.environment,
+    keys,
     baseUrl,
     connectionName: (ref: ConnectionRef) => connectionName(vault, ref),
     warning,

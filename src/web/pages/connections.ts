@@ -12,11 +12,16 @@ import {
   type Vault,
 } from '../../connect/index.ts'
 import { notSignedIn } from '../requests/errors.ts'
-import { leaveNotice, type Notice } from '../requests/flash.ts'
 import { textField } from '../requests/form-fields.ts'
 import { problemOf } from '../requests/problem.ts'
 import { rejectForm } from '../requests/rejected-form.ts'
-import { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from '../requests/respond.ts'
+import {
+  type Notice,
+  sendOnward,
+  sendPageOrJson,
+  sendResultOrRedirect,
+  wantsJson,
+} from '../requests/respond.ts'
 import { currentUser, requireUser } from '../sign-in/user.ts'
 import { texts } from '../texts.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
@@ -289,8 +294,9 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   isSignedIn: (req) => currentUser(req) !== null,
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
-    if (notice) await leaveNotice(req, notice)
-    return '/connections'
+    const location = '/connections'
+    if (notice) req.leaveNotice(notice, location)
+    return location
   },
   sendRedirectPage: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async confirmDifferentBusiness(req, res, { id, bxcontext, expected }) {

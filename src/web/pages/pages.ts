@@ -1,15 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import express, { type Request, type RequestHandler } from 'express'
-import type { ConnectionRef } from '../../connect/index.ts'
-import { type Notice, takeNotice } from '../requests/flash.ts'
+import type { ConnectionRef, EncryptionKey } from '../../connect/index.ts'
+import type { Notice } from '../requests/respond.ts'
 import { pathOf } from '../requests/return-to.ts'
 import { currentUser } from '../sign-in/user.ts'
 import { texts } from '../texts.ts'
 import { isCustomerView } from './customer-view.ts'
+import { flashes } from './flash.ts'
 import { format } from './format.ts'
 
 declare module 'express-serve-static-core' {
+  interface Request {
+    /** Keeps a notice for the page at `location`, to which this answer redirects. */
+    leaveNotice(notice: Notice, location: string): void
+  }
   interface Response {
     /** Renders a template in `views`, such as `app/home`. `keepNotice`: keeps the notice for the next page. */
     page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
@@ -40,8 +45,9 @@ const views = fileURLToPath(new URL('../../../views', import.meta.url))
 
 export interface PagesOptions {
   environment: 'production' | 'development' | 'test'
-  /** The app's public origin. */
+  /** The app's public origin, and the keys for its encrypted cookies. */
   baseUrl: string
+  keys: readonly EncryptionKey[]
   /** Shown on every page. */
   warning: string | null
   /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
@@ -61,9 +67,10 @@ const untranslated = {
   processTemplate: (template: string) => template.replaceAll('<code', '<code translate="no"'),
 }
 
-/** Adds `res.page()` and `res.loadSections()`. Templates escape their output. */
+/** Adds `res.page()`, `res.loadSections()` and `req.leaveNotice()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
-  const { environment, baseUrl, warning, linksToSignIn, sandboxUrl, navigation, sections } = options
+  const { environment, keys, baseUrl, warning, linksToSignIn, sandboxUrl, navigation, sections } = options
+  const flashOf = flashes(keys, baseUrl)
   const eta = new Eta({ views, cache: environment !== 'development', plugins: [untranslated] })
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
@@ -88,13 +95,15 @@ export function pages(options: PagesOptions): RequestHandler {
       const added = sections.filter((section) => section.page === page)
       return Promise.all(added.map(async ({ view, load }) => ({ view, ...(await load(req)) })))
     }
+    const flash = flashOf(req, res)
+    req.leaveNotice = flash.leave
     res.page = (view, data) => {
       // The notice of an action is for the page that follows it, not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
       const user = currentUser(req)
       if (!user) return render(view, data, null)
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
-      const notice = keepNotice || isUpdate ? null : takeNotice(req)
+      const notice = keepNotice || isUpdate ? null : flash.take()
       const named =
         typeof bxcontext === 'string' ? options.connectionName({ userId: user.id, bxcontext }) : undefined
       Promise.resolve(named)

@@ -1,5 +1,18 @@
 import type { Request, Response } from 'express'
-import { leaveNotice, type Notice } from './flash.ts'
+import * as z from 'zod'
+
+export const noticeSchema = z.object({
+  text: z.string(),
+  /** `good`: the action succeeded. `wait`: the user has to do more, or to try again later. Defaults to `good`. */
+  tone: z.enum(['good', 'wait']).optional(),
+  /** Shown after the text. */
+  link: z.object({ href: z.string(), label: z.string() }).optional(),
+  /** The bxcontext of the business that can be connected again. */
+  connectAgain: z.string().optional(),
+  /** Details for developers, which the page shows collapsed. */
+  details: z.string().optional(),
+})
+export type Notice = z.infer<typeof noticeSchema>
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
@@ -38,7 +51,7 @@ export async function sendResultOrRedirect(
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void sendJson(res.status(status), json)
-  if (notice !== undefined) await leaveNotice(req, { text: notice, ...rest })
+  if (notice !== undefined) req.leaveNotice({ text: notice, ...rest }, location)
   res.redirect(303, location)
 }
 

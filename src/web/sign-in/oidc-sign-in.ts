@@ -59,7 +59,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
       const config = await configuration()
       const pending = newSignIn(returnTo)
       const url = await authorizationUrl(config, baseUrl, pending)
-      started.add(req, res, pending)
+      started.add(req, res, pending, url.href)
       res.redirect(303, url.href)
     })
     .get(CALLBACK, async (req, res) => {

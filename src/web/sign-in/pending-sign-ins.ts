@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
-import { parseJson, type RecordCipher } from '../../connect/index.ts'
-import { cookieOptions, sessionCookie } from './session.ts'
+import type { RecordCipher } from '../../connect/index.ts'
+import { cookieName, cookiesOf, encryptedCookie } from './encrypted-cookie.ts'
 
 /** How long a sign-in may take, in ms. */
 const PENDING_MS = 15 * 60_000
@@ -25,52 +25,38 @@ export type PendingSignIn = z.infer<typeof pendingSignIn>
 /** The state of a sign-in is always a text. */
 const callbackSchema = z.object({ state: z.string().catch('') })
 
-/** The cookies of a request, each as `name=value`. */
-const cookiesOf = (req: Request): string[] => req.headers.cookie?.split('; ') ?? []
-
 /**
- * The unfinished sign-ins of a browser, one for each tab. The server stores none of them: each is in an encrypted cookie of its own,
- * because tabs that start at the same time would overwrite a cookie that they share.
+ * The unfinished sign-ins of a browser, one for each tab. Each has a cookie of its own, because tabs that start at the same time
+ * would overwrite a cookie that they share.
  */
 export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
-  const prefix = `${sessionCookie(baseUrl)}-sign-in-`
-  const options = cookieOptions(baseUrl)
-  // The encryption is bound to the name, so that other encrypted texts of this app are not accepted.
-  const purposeOf = (state: string) => `cookie ${prefix}${state}`
+  const cookieOf = (state: string) =>
+    encryptedCookie(cipher, baseUrl, { name: `sign-in-${state}`, schema: pendingSignIn, ms: PENDING_MS })
+  const stateInCookie = new RegExp(`^${cookieName(baseUrl, 'sign-in-')}([\\w-]+)=`)
 
   /** Clears the oldest sign-ins that don't fit. Browsers send the oldest cookies first (RFC 6265, section 5.4). */
   function clearOldest(req: Request, res: Response): void {
     let bytes = 0
     for (const cookie of cookiesOf(req).reverse()) {
-      if (!cookie.startsWith(prefix)) continue
+      const state = stateInCookie.exec(cookie)?.[1]
+      if (state === undefined) continue
       bytes += cookie.length
-      if (bytes > MAX_OLDER_BYTES) res.clearCookie(cookie.replace(/=.*/, ''), options)
+      if (bytes > MAX_OLDER_BYTES) cookieOf(state).clear(res)
     }
   }
 
   return {
-    /** Adds a sign-in in this browser. */
-    add(req: Request, res: Response, pending: PendingSignIn): void {
-      const text = cipher.encrypt(JSON.stringify(pending), purposeOf(pending.state))
-      res.cookie(prefix + pending.state, text, { ...options, maxAge: PENDING_MS })
+    /** Adds a sign-in in this browser. `location`: the address to which this answer redirects. */
+    add(req: Request, res: Response, pending: PendingSignIn, location: string): void {
+      cookieOf(pending.state).write(res, pending, location)
       clearOldest(req, res)
     },
     /** Finds the sign-in with the state of this request. Null if it is unknown, or took too long. */
     find(req: Request): PendingSignIn | null {
-      const { state } = callbackSchema.parse(req.query)
-      const start = `${prefix}${state}=`
-      const cookie = cookiesOf(req).find((each) => each.startsWith(start))
-      if (cookie === undefined) return null
-      try {
-        const text = cipher.decrypt(cookie.slice(start.length), purposeOf(state))
-        const pending = pendingSignIn.parse(parseJson(text))
-        return Date.now() - pending.startedAt < PENDING_MS ? pending : null
-      } catch {
-        // Altered, or encrypted with a key that was removed.
-        return null
-      }
+      const pending = cookieOf(callbackSchema.parse(req.query).state).read(req)
+      return pending && Date.now() - pending.startedAt < PENDING_MS ? pending : null
     },
     /** Removes a sign-in in this browser, so that its callback counts once. */
-    remove: (res: Response, { state }: PendingSignIn): void => void res.clearCookie(prefix + state, options),
+    remove: (res: Response, { state }: PendingSignIn): void => cookieOf(state).clear(res),
   }
 }

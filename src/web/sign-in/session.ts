@@ -36,19 +36,11 @@ export function sessionCookie(baseUrl: string): string {
   return protocol === 'https:' ? `__Host-${name}` : name
 }
 
-/** The attributes of this app's cookies: SameSite=Lax, because other sites redirect back here, and Secure with https. */
-export const cookieOptions = (baseUrl: string) =>
-  ({
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: baseUrl.startsWith('https:'),
-    path: '/',
-  }) satisfies CookieOptions
-
-/** Sessions of express-session, with the app's store. */
+/** Sessions with an HttpOnly cookie. It is SameSite=Lax, because the platform redirects back here, and Secure with https. */
 export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOptions): RequestHandler {
+  const secure = baseUrl.startsWith('https:')
   const name = sessionCookie(baseUrl)
-  const cookie = cookieOptions(baseUrl)
+  const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/' } satisfies CookieOptions
   const load = session({
     store,
     secret: secrets,
@@ -59,7 +51,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
   })
   return (req, res, next) => {
     // We treat an https BASE_URL as proof that TLS terminates upstream.
-    if (cookie.secure) Object.defineProperty(req, 'secure', { value: true })
+    if (secure) Object.defineProperty(req, 'secure', { value: true })
     req.beginSession = async (data) => {
       await promisify(req.session.regenerate).call(req.session)
       Object.assign(req.session, data, { endsAt: Date.now() + SESSION_MS })

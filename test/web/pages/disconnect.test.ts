@@ -5,7 +5,6 @@ import { sharedApp, startAll } from '../../support/app.ts'
 import { aMinuteApart, connected, newUser } from '../../support/flow.ts'
 import { around, expectInOrder, shown } from '../../support/pages.ts'
 import { serve } from '../../support/ports.ts'
-import { createVisitor } from '../../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
 
@@ -90,26 +89,4 @@ test('a disconnect that is done is not reported as failed when the connection ca
   vi.spyOn(app.services.connect.vault, 'find').mockRejectedValue(new StoreUnavailableError('a fault'))
   const answer = await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
   expect([answer.status, answer.json()]).toEqual([200, { connection: null, consent: 'remains' }])
-})
-
-test('the outcome is saved before the browser learns where the next page is', async () => {
-  const ann = await connected(app, { name: newUser() })
-  const { sessionStore } = app.services
-  const save = sessionStore.set.bind(sessionStore)
-  let isSaved = false
-  vi.spyOn(sessionStore, 'set').mockImplementation((id, session, done) => {
-    const saved = (error?: unknown) => {
-      isSaved = true
-      done?.(error)
-    }
-    setTimeout(() => save(id, session, saved), 50)
-  })
-  // Resolves as soon as the headers arrive, as browsers follow a redirect.
-  const impatient = createVisitor(async (url, sent) => {
-    const answer = await fetch(url, sent)
-    expect(isSaved).toBe(true)
-    return answer
-  })
-  impatient.cookies.set(new URL(app.url).host, ann.cookies.get(new URL(app.url).host) ?? new Map())
-  expect((await impatient.post(`${app.url}/connections/harbour-homes/disconnect`)).status).toBe(303)
 })

@@ -47,6 +47,18 @@ describe('a notice', () => {
     await user.post(`${app.url}/sign-in`, { form: { name: 'second' } })
     expect((await user.get(`${app.url}/connections`)).text).not.toContain('The record was created.')
   })
+
+  test.each(['connected=harbour-homes', 'refreshed', 'disconnected'])(
+    'cannot be forged by an address (?%s)',
+    async (query) => {
+      const page = await visitor.get(`${app.url}/connections?${query}`)
+      expect(page.text).not.toContain('class="notice"')
+    },
+  )
+
+  test('cannot be forged by an address of a connection', async () => {
+    expect((await visitor.get(at('/probe?created'))).text).not.toContain('class="notice"')
+  })
 })
 
 test('every form with fields shows an error at the field, and a sentence above', () => {
