@@ -61,7 +61,7 @@ export async function deleteUser(
     )
   }
   await kept.catch(() => {})
-  // This comes first, so that the user cannot sign in and store more data.
+  // This comes first: a sign-in with accounts of its own then no longer accepts the user, who could store more data.
   await signIn.deleteUser(userId)
   await sessionStore.endAll(userId)
   for (const { bxcontext } of await connect.vault.list(userId)) {

@@ -79,7 +79,7 @@ export interface FeatureParts {
   routes?: Part[]
   /** Links in the header of every page for signed-in users. The links for developers are in a menu that customers don't see. */
   navigation?: { href: string; label: string; isForDevelopers?: boolean }[]
-  /** Returns the links for the card of a connection that may work. */
+  /** Returns the links for a connection's card. Called only for connections whose tokens may still work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** The sections that it adds to pages of the app and of other features. */
   sections?: PageSection[]

@@ -1,7 +1,7 @@
 /**
  * `npm run gallery`: pictures of the pages in all their states, on a phone, a tablet and a desktop, light and dark, in the folder
  * `gallery`. It measures each page: one left edge, one position of the heading, at most one primary action, no horizontal scroll,
- * and no serious fault of accessibility in either scheme. It exits with 1 if a page differs. Needs Chromium, and takes two minutes.
+ * and no serious fault of accessibility in either scheme. It exits with 1 if a page breaks one of these rules. Needs Chromium, and takes two minutes.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -281,7 +281,7 @@ describe('a product from a ZIP of an older version', () => {
     const { scripts } = JSON.parse(product.read('package.json'))
     expect(scripts.doctor).toMatch(/ beginning doctor$/)
     expect(scripts).not.toHaveProperty('chart')
-    // Broken files would only hide the list of conflicts.
+    // With conflicts, the update runs no programs, whose failures would hide the list of conflicts.
     expect(output).not.toMatch(/ failed: /)
   })
 })

@@ -1,7 +1,7 @@
 import { AppError } from '../app-error.ts'
 
 /**
- * A connect flow that failed. Each code has its own text on the error page. There, signed-in users can start again, unless the
+ * A connect flow that failed. Each code has a text on the error page, which some codes share. There, signed-in users can start again, unless the
  * status is 500, because then only a change of the settings helps.
  */
 export class ConnectError extends AppError {

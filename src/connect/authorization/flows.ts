@@ -15,7 +15,7 @@ export type Outcome = z.infer<typeof outcomeSchema>
 const common = {
   /** Identifies the flow, also in the log. It isn't secret. */
   id: z.string(),
-  /** The bxcontext to reconnect, if the user pressed Reconnect. */
+  /** The bxcontext to reconnect, if the button named one. */
   expected: z.string().optional(),
 }
 const open = {

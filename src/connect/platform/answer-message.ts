@@ -13,7 +13,8 @@ const CREDENTIALS = /\b(bearer|basic|digest)\s+[^\s,;"']+/gi
 /**
  * Returns the readable message of an answer. For JSON, these are its texts, numbers and booleans with their names, such as `error:
  * invalid_item; message: items.17`. It includes them all, because the specification does not show the format of an error. For a web
- * page, returns an empty text. The result has at most 500 characters, and contains neither `secrets` nor other credentials.
+ * page, returns an empty text. The result has at most 500 characters. It leaves out `secrets`, members
+ * with names such as `token`, and what follows `Bearer`, `Basic` or `Digest`.
  */
 export function messageIn(text: string, secrets: readonly string[]): string {
   const found: string[] = []

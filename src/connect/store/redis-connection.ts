@@ -14,7 +14,7 @@ const LEFT_MS = 300
 const PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 500
 
-/** Called when the connection is lost, with the reason, and when it is restored. The reason contains no secrets. */
+/** Called when the connection opens again or for the first time, and when it is lost or fails, with a reason without secrets. */
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**

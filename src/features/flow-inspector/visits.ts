@@ -1,4 +1,4 @@
-/** Middleware before the core's connect routes, which records each request of the browser and the response. */
+/** Middleware before the core's connect routes. Records the requests with which signed-in users go on in a connect flow. */
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { browserSession } from '../../connect/express.ts'
 import { redirectUrls, requestContext } from '../../connect/index.ts'

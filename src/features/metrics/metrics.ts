@@ -17,7 +17,7 @@ interface Reading {
 
 /**
  * Collects the metrics of this process: subscribes to the events of the core and the web part, and reads gauges. No label contains a
- * user id, a bxcontext, or an id of the platform.
+ * user id, a bxcontext, or an id of a record on the platform.
  */
 export async function createMetrics(deps: FeatureDeps) {
   const { config, connect } = deps

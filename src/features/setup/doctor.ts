@@ -9,7 +9,7 @@ import { checkPlatform } from './platform/addresses.ts'
 import { isSandbox } from './registration.ts'
 import { checkStore } from './store.ts'
 
-/** The subjects of the doctor's checks. */
+/** What the doctor checks, and how long it waits for an answer. */
 export interface DoctorOptions {
   config: Config
   /** If undefined, the store is not checked. */

@@ -213,7 +213,7 @@ class World {
     return (this.#processes[index] ?? this.#start()).vault
   }
 
-  /** Everything is answered, and the store works. */
+  /** Makes the store work again, answers every open request with an outage, and waits until the vaults are idle. */
   async end(): Promise<void> {
     this.#fault = { loses: 'write', writes: 0 }
     let isIdle = false

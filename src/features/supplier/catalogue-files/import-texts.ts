@@ -43,7 +43,7 @@ export const texts = {
 
   differs: {
     title: 'What differs',
-    first: 'This app has completed no import into this catalogue in the last 400 days.',
+    first: 'This app has no items of an earlier import into this catalogue.',
     counts: {
       added: 'new',
       higher: 'higher',

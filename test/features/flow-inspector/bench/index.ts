@@ -1,4 +1,4 @@
-/** The row of the table that is about the flow inspector: what it costs a whole JSON route. */
+/** The row about the flow inspector in the table of `npm run bench`: what it costs a whole JSON route. */
 import { Agent, request } from 'undici'
 import { openRedis } from '../../../../src/connect/stores.ts'
 import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'

@@ -1,4 +1,4 @@
-/** The rows of the table that are about leads. */
+/** The rows about leads in the table of `npm run bench`. */
 import { join } from 'node:path'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
 import { CALLS } from '../../../../src/features/leads/contract.ts'

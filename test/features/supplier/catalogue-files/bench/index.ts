@@ -1,4 +1,4 @@
-/** The rows of the table about catalogue files: the cost of reading a file, and how long other requests wait. */
+/** The rows about catalogue files in the table of `npm run bench`: the cost of reading a file, and how long other requests wait. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
