@@ -27,3 +27,14 @@ export function requireOtherBranch(current: string): void {
     throw new Error(`An update was interrupted in this branch. ${giveUp(current)}. Then run it again.`)
   if (isOfUpdate) throw new Error(`This is the branch of an update that has begun. ${next(current)}`)
 }
+
+/** Creates the branch of an update that is not whole yet, and switches to it. Throws if an earlier update left it, whole or not. */
+export function createBranch(git: (...args: string[]) => string, branch: string): void {
+  const left = git('branch', '--list', '--format=%(refname:lstrip=2)', branch, unfinished(branch))
+  const names = left.replaceAll('\n', ' ')
+  if (names !== '')
+    throw new Error(
+      `An earlier update left the branch ${names}. To delete it: git branch -D ${names}. Then run the update again. Nothing was changed.`,
+    )
+  git('switch', '--quiet', '--create', unfinished(branch))
+}

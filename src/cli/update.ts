@@ -6,7 +6,7 @@ import { check, install, regenerate } from './programs.ts'
 import { type Manifest, openProject, packagesOf, readManifest, writeManifest } from './project.ts'
 import * as removal from './removal.ts'
 import { openRepository, withoutCredentials } from './repository.ts'
-import { branchOf, next, requireOtherBranch, unfinished } from './update-branch.ts'
+import { branchOf, createBranch, next, requireOtherBranch } from './update-branch.ts'
 import { mergeKeys } from './update-manifest.ts'
 
 const product = openProject(process.cwd())
@@ -67,10 +67,13 @@ function select(base: string, theirs: string, wanted: readonly string[]) {
   const [merged, news] = [product.filesBelow('src/features'), newIn('-M', '--', 'src/features')]
   const had = removal.foldersOf(merged.filter((file) => !news.includes(file)))
   const present = featureFolders(merged).filter((folder) => had.includes(`src/features/${folder}`))
-  const textOf = (folder: string) => git('show', `${theirs}:src/features/${folder}/index.ts`)
+  const indexOf = (folder: string) => `src/features/${folder}/index.ts`
+  // The product may have changed which others its features need.
+  const kept = new Map(present.map((folder) => [nameOf(folder), product.read(indexOf(folder))]))
+  const textOf = (folder: string) => kept.get(nameOf(folder)) ?? git('show', `${theirs}:${indexOf(folder)}`)
   const features = folders.map((folder) => ({ name: nameOf(folder), needs: removal.needsIn(textOf(folder)) }))
-  const chosen = removal.withNeeded(features, [...present.map(nameOf), ...wanted])
-  const brought = chosen.filter((name) => !present.map(nameOf).includes(name))
+  const chosen = removal.withNeeded(features, [...kept.keys(), ...wanted])
+  const brought = chosen.filter((name) => !kept.has(name))
   const unwanted = folders.map(nameOf).filter((name) => !chosen.includes(name))
   const others = removal.placesOfAll(folders, unwanted)
   const isLeftOut = (file: string) => removal.isOfStarter(file) || removal.isBelow(file, others)
@@ -121,8 +124,7 @@ function update(source: string | undefined, version: string | undefined, options
   if (base === theirs && options.with.length === 0)
     throw new Error('This clone has everything of that version already. Nothing was changed.')
   const branch = branchOf(theirs, options.with)
-  git('switch', '--quiet', '--create', branch)
-  git('branch', '--move', unfinished(branch))
+  createBranch(git, branch)
   const conflicts = merge(base, theirs)
   const { brought, unwanted } = select(base, theirs, options.with)
   writeMerged(base, manifestOf(theirs), withoutCredentials(from), brought)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { placesOfAll } from '../../src/cli/removal.ts'
+import { branchOf, unfinished } from '../../src/cli/update-branch.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ROOT } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
@@ -230,6 +231,21 @@ describe('a product from a ZIP of an older version', () => {
     expectGivenUp(message)
   })
 
+  test('leaves away a feature that a feature of the product no longer needs, because the product has changed that', async () => {
+    const [keeper, deleted] = ['src/features/supplier/live-pricing/index.ts', 'builder-requests']
+    product.edit(keeper, `needs: ['${deleted}', `, 'needs: [')
+    for (const place of placesOf([deleted]))
+      rmSync(join(product.dir, place), { recursive: true, force: true })
+    // In conflict, so that no package is installed.
+    const [, [file, older, , mine]] = EDITED
+    product.edit(file, older, mine)
+    product.commit('mine')
+    const output = await update(starter.dir).catch(String)
+    expect(output).toMatch(new RegExp(`^Features that you leave out: .*${deleted}`, 'm'))
+    expect(placesOf([deleted]).filter(exists)).toEqual([])
+    expect(product.read(keeper)).not.toContain(`'${deleted}'`)
+  })
+
   test('that was killed after it changed files is recognised without an address too, and says only how to give up', async () => {
     const tools = tempDir(tmpdir())
     const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
@@ -244,6 +260,19 @@ describe('a product from a ZIP of an older version', () => {
     expect(message).toMatch(/An update was interrupted in this branch\. To give up: .*\. Then run it again\./)
     expect(message).not.toContain('To go on')
     expectGivenUp(message)
+  })
+
+  test('is not updated while the branch of an earlier update is there, whole or interrupted; the message says how to delete it', async () => {
+    const branch = branchOf(starter.git('rev-parse', 'HEAD'), [])
+    for (const left of [branch, unfinished(branch)]) {
+      product.git('branch', left)
+      const message = await update(starter.dir).catch(String)
+      expect(message).toContain(`the branch ${left}`)
+      expect(product.git('status', '--porcelain', '--branch')).toBe('## main')
+      const [, command = ''] = /To delete it: (.*?)\. /.exec(message) ?? []
+      execFileSync('sh', ['-c', command], { cwd: product.dir })
+      expect(product.git('branch', '--list', '*starter-*')).toBe('')
+    }
   })
 
   test('is updated from a branch of its own, whatever its name begins with', async () => {
