@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { NotConnectedError, PlatformUnavailableError } from '../../src/connect/errors.ts'
-import { retry } from '../../src/connect/index.ts'
+import { retry, sleep } from '../../src/connect/index.ts'
 
 const QUICK = { pauseMs: 1, maxPauseMs: 1 }
 const failing = (error: Error) => vi.fn(() => Promise.reject(error))
@@ -37,4 +37,11 @@ test('whoever aborts a pause gets the reason', async () => {
   const onWait = () => void setImmediate(() => aborted.abort(new Error('enough')))
   await expect(retry(work, { signal: aborted.signal, onWait })).rejects.toThrow('enough')
   expect(work).toHaveBeenCalledTimes(1)
+})
+
+test('whoever aborts a sleep gets the reason', async () => {
+  const aborted = new AbortController()
+  const sleeping = sleep(60_000, aborted.signal)
+  aborted.abort(new Error('enough'))
+  await expect(sleeping).rejects.toThrow('enough')
 })
