@@ -80,7 +80,7 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     return
   }
   if (dryRun) return print('Nothing was sent (--dry-run).')
-  const { id: catalogueId } = known ?? (await createCatalogue(session, target))
+  const { id: catalogueId } = known ?? (await createCatalogue(session, records, target))
   await sender.begin(catalogueId, async () => {
     const file = { catalogueId, catalogueName: target.name, fileName: basename(path), by: null }
     const job = await records.add(file, items)
@@ -88,9 +88,11 @@ async function push(session: ByApiKey, path: string, { accept, dryRun, ...option
     return records.start(job, code, true)
   })
   const job = await records.find(catalogueId)
-  if (job?.id !== id || job.state !== 'completed')
-    throw new Error(job?.message || 'The import was interrupted. Run the command again.')
-  print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(job.message ? [job.message] : []))
+  // Another file may have replaced this one, whose end is then unknown.
+  const own = job?.id === id ? job : null
+  if (own?.state !== 'completed')
+    throw new Error(own?.message || 'The import was interrupted. Run the command again.')
+  print(`Completed: ${format.pluralize(items.length, 'item')}.`, ...(own.message ? [own.message] : []))
 }
 
 /** The errors of a file: the count and the cure for each kind, with its first places. */

@@ -27,31 +27,44 @@ export const itemsBody = (items: readonly Item[]) => ({ items })
 /** A count: a number, or a text of digits. */
 const count = z.preprocess((value) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value), z.number())
 
-/** Whether a member of an answer is empty. */
+/** Whether a member of an answer is null, an empty text, an empty list or an empty object. */
 const isEmpty = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null
-    ? Object.keys(value).length === 0
-    : /^(null|undefined|false|0|)$/.test(String(value))
+  typeof value === 'object' ? Object.keys(value ?? {}).length === 0 : value === undefined || value === ''
+
+/** A text in an answer. A status that tells of failure is never clear. */
+const isClearText = (name: string, text: string, others: boolean): boolean => {
+  if (name === 'message') return true
+  if (/^(status|state|outcome|result)$/.test(name) && outcomeOf(text) === 'failed') return false
+  return (others || name === 'status') && !count.safeParse(text).success
+}
 
 /**
- * assumed: the members of an answer that tells of success for this many items. Counts of items are at least as high. Other members
- * are empty, ids, texts or flags. Other counts, lists and objects, and whatever is named after failures, may be about items that did
- * not arrive.
+ * assumed: the members of an answer that tells of success for this many items. Counts of items are at least as high. Members named
+ * after failures are empty, `false` or 0. Other members are empty, ids, `true`, a message, a status, or (`texts`) any texts. An
+ * answer with anything else may be about items that did not arrive.
  */
-const requireSuccess = (items: number) => (answer: Record<string, unknown>, context: z.RefinementCtx) => {
-  const isClear = ([name, value]: [string, unknown]) => {
-    if (/^(received|itemsReceived|itemsProcessed)$/.test(name)) return Number(value ?? items) >= items
-    if (isEmpty(value) || /^(id|status|message)$|Id$|_id$/.test(name)) return true
-    return !/fail|error|reject/i.test(name) && typeof value !== 'object' && !count.safeParse(value).success
+const requireSuccess =
+  (items: number, { texts: others }: { texts: boolean }) =>
+  (answer: Record<string, unknown>, context: z.RefinementCtx) => {
+    const isClear = ([name, value]: [string, unknown]) => {
+      if (/^(received|itemsReceived|itemsProcessed)$/.test(name)) return Number(value ?? items) >= items
+      if (isEmpty(value)) return true
+      if (typeof value === 'object') return false
+      if (/fail|error|reject/i.test(name)) return /^(false|0)$/.test(String(value))
+      if (/^id$|Id$|_id$/.test(name)) return true
+      return typeof value === 'string' ? isClearText(name, value, others) : value === true
+    }
+    const [unclear] = Object.entries(answer).find((member) => !isClear(member)) ?? []
+    if (unclear !== undefined)
+      context.addIssue({ code: 'custom', path: [unclear], message: 'is not understood' })
   }
-  const [unclear] = Object.entries(answer).find((member) => !isClear(member)) ?? []
-  if (unclear !== undefined)
-    context.addIssue({ code: 'custom', path: [unclear], message: 'is not understood' })
-}
 
 /** assumed: the answer to an upload of this many items; it may be empty. No other answer is understood. */
 export const uploadAnswerSchema = (items: number) =>
-  z.looseObject({}).superRefine(requireSuccess(items)).nullish()
+  z
+    .looseObject({})
+    .superRefine(requireSuccess(items, { texts: false }))
+    .nullish()
 
 /** assumed: the state of an import job with this many items. The counts are of distinct items and may be absent. */
 export const importJobSchema = (items: number) =>
@@ -64,7 +77,7 @@ export const importJobSchema = (items: number) =>
       message: z.string().nullish(),
     })
     .superRefine((job, context) => {
-      if (outcomeOf(job.status) === 'completed') requireSuccess(items)(job, context)
+      if (outcomeOf(job.status) === 'completed') requireSuccess(items, { texts: true })(job, context)
     })
 export type ImportJob = z.infer<ReturnType<typeof importJobSchema>>
 
@@ -101,7 +114,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'upload-items',
     topic: 'Uploading items',
     assumed:
-      '`{items: [...]}`. The answer is empty, or contains only ids, texts, flags, `received` (a count of all items), and empty members, such as `errors: []`. After any other answer, the import ends with a problem.',
+      '`{items: [...]}`. The answer is empty, or contains only ids, `message`, a `status` that is not one of failure, members that are `true`, `received` (a count of all items), and empty members, such as `errors: []`. Members named after failures, errors or rejections may be `false` or 0. After any other answer, the import ends with a problem.',
     importance: 2,
     code: 'uploadAnswerSchema',
     cure: 'Change the body, or add the members of the answer.',
@@ -110,7 +123,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. In a completed import, these counts are of all items, and other members are as in the answer to an upload. Otherwise, it ends with a problem. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. In a completed import, these counts are of all items, and other members are texts or as in the answer to an upload. Otherwise, it ends with a problem. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',

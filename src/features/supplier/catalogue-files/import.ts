@@ -113,6 +113,9 @@ export function ended(job: Import, run: number, end: End): Import {
   return { ...job, ...end, received }
 }
 
-/** The user was deleted. Stops the import, and removes the user and the file; null if the catalogue has received no items. */
+/**
+ * The user was deleted. Stops the import, ends its run, because its items are gone, and removes the user and the file; null if the
+ * catalogue has received no items.
+ */
 export const forgotten = (job: Import): Import | null =>
-  job.received && { ...job, by: null, fileName: '', items: 0, state: 'stopped' }
+  job.received && { ...job, by: null, fileName: '', items: 0, state: 'stopped', run: job.run + 1 }

@@ -42,17 +42,23 @@ function checkBounds(lines: readonly string[], before: number, next: string): vo
 
 /** Regroups the bytes into pieces of equal size, because a file that arrives byte by byte would otherwise take too long. */
 async function* pieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let total = 0
-  let rest = Buffer.alloc(0)
+  let [total, waiting] = [0, 0]
+  let parts: Uint8Array[] = []
   for await (const chunk of chunks) {
     total += chunk.length
     if (total > BOUNDS.bytes) throw new RefusedFileError(texts.refused.large)
-    for (rest = Buffer.concat([rest, chunk]); rest.length >= PIECE; rest = rest.subarray(PIECE)) {
+    parts.push(chunk)
+    waiting += chunk.length
+    if (waiting < PIECE) continue
+    let rest = Buffer.concat(parts)
+    for (; rest.length >= PIECE; rest = rest.subarray(PIECE)) {
       yield rest.subarray(0, PIECE)
       await setImmediate()
     }
+    parts = [rest]
+    waiting = rest.length
   }
-  if (rest.length > 0) yield rest
+  if (waiting > 0) yield Buffer.concat(parts)
 }
 
 /** Finds the encoding by the byte order mark: UTF-16, or else UTF-8. Throws `RefusedFileError` if the first bytes aren't text. */

@@ -69,27 +69,31 @@ export class Records {
   }
 
   /**
-   * Changes the record of a file. Resolves to the new record. Throws errors of `to`, and `ImportError` (409) if another file has
-   * replaced this one.
+   * Changes the record of a file. `seen`: the record as it was read before. Resolves to the new record. Throws errors of `to`, and
+   * `ImportError` (409) if another file has replaced this one.
    */
-  change(
-    { catalogueId, id }: Pick<Import, 'catalogueId' | 'id'>,
-    to: (job: Import) => Import,
-  ): Promise<Import> {
-    return this.#update(catalogueId, (job) => {
-      if (job?.id !== id) throw conflict(texts.errors.changed)
+  change(seen: Import, to: (job: Import) => Import): Promise<Import> {
+    const checkedTo = (job: Import | null) => {
+      if (job?.id !== seen.id) throw conflict(texts.errors.changed)
       return to(job)
-    })
+    }
+    return this.#update(seen.catalogueId, checkedTo, seen)
   }
 
   /** Stores a valid file, which waits to be sent. Throws `ImportError` (409) while the previous file is being sent. */
   async add(file: NewFile, items: Item[]): Promise<Import> {
     const stored = { id: randomUUID(), items: items.length }
-    for (const from of batchesOf(items.length)) {
-      const batch = JSON.stringify(items.slice(from, from + MAX_BATCH))
-      await this.#store.set(itemsKey(stored.id, from), batch, KEPT_MS)
+    try {
+      for (const from of batchesOf(items.length)) {
+        const batch = JSON.stringify(items.slice(from, from + MAX_BATCH))
+        await this.#store.set(itemsKey(stored.id, from), batch, KEPT_MS)
+      }
+      return await this.#update(file.catalogueId, (before) => checked(before, { ...file, ...stored }))
+    } catch (error) {
+      // If only the answer of the store was lost, the record refers to the items.
+      if ((await this.find(file.catalogueId))?.id !== stored.id) await this.#deleteItems(stored)
+      throw error
     }
-    return this.#update(file.catalogueId, (before) => checked(before, { ...file, ...stored }))
   }
 
   /** If this user sent the last file of a catalogue, deletes it, but not the items that the catalogue has received. */
@@ -97,18 +101,27 @@ export class Records {
     await this.#update(catalogueId, (job) => (job?.by?.userId === userId ? forgotten(job) : job))
   }
 
-  /** Changes a record, and deletes the items to which it no longer refers. */
-  async #update<T extends Import | null>(catalogueId: string, to: (job: Import | null) => T): Promise<T> {
+  /**
+   * Changes a record, and deletes the items to which it no longer refers. `seen`: an earlier state of the record, whose items may
+   * be left if the answer to the previous attempt was lost.
+   */
+  async #update<T extends Import | null>(
+    catalogueId: string,
+    to: (job: Import | null) => T,
+    seen: Import | null = null,
+  ): Promise<T> {
     for (;;) {
       const value = await this.#store.get(this.#key(catalogueId))
       const before = parse(value)
       const job = to(before)
-      if (job === before) return job
       const life = job?.state === 'running' ? undefined : KEPT_MS
       const text = job && JSON.stringify(job)
-      if (!(await this.#store.compareAndSet(this.#key(catalogueId), value, text, life))) continue
+      const isStored =
+        job === before || (await this.#store.compareAndSet(this.#key(catalogueId), value, text, life))
+      if (!isStored) continue
       const kept = new Set(itemsIn(job).map(({ id }) => id))
-      for (const stored of itemsIn(before)) if (!kept.has(stored.id)) await this.#deleteItems(stored)
+      for (const stored of [...itemsIn(seen), ...itemsIn(before)])
+        if (!kept.has(stored.id)) await this.#deleteItems(stored)
       return job
     }
   }

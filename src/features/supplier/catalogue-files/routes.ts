@@ -67,7 +67,9 @@ export function importRoutes(options: Options): Router {
   router.post('/:id/import', (req, res) => checkFile(req, res, options, reading))
   router.get('/:id/import', async (req, res) => {
     const job = await ownFile(records, req)
-    if (job) return sendPageOrJson(req, res, await pageOf(options, req, job))
+    // Only who can see the catalogue on the platform may see the items that it received. A running import needs no platform.
+    if (job?.state === 'ready') await catalogueOf(req, options)
+    if (job) return sendPageOrJson(req, res, await pageOf(records, req, job))
     if (wantsJson(req)) throw importNotFound()
     res.redirect(303, pathOf(connectionRef(req), req.params.id))
   })
@@ -108,7 +110,7 @@ async function act(req: ImportRequest, res: Response, options: Options, action: 
     await rejectForm(req, res, error, async () => {
       const job = await ownFile(records, req)
       if (!job) throw error
-      return pageOf(options, req, job)
+      return pageOf(records, req, job)
     })
   }
 }
@@ -122,12 +124,12 @@ const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
   styles: ['/assets/supplier/catalogue-files/catalogue-files.css'],
 })
 
-/** The page of a file, which shows the differences or the progress. */
-async function pageOf(options: Options, req: ImportRequest, job: Import) {
-  const isReady = job.state === 'ready'
-  // Only who can see the catalogue on the platform may see the items that it received. A running import needs no platform.
-  if (isReady) await catalogueOf(req, options)
-  const difference = isReady ? await options.records.difference(job) : null
+/**
+ * The page of a file, which shows the progress or the differences. These were shown when the file was checked, because another import
+ * would have replaced the file.
+ */
+async function pageOf(records: Records, req: ImportRequest, job: Import) {
+  const difference = job.state === 'ready' ? await records.difference(job) : null
   const catalogue = { id: job.catalogueId, name: job.catalogueName }
   const data = { ...shared(connectionRef(req), catalogue), job: viewOf(job), difference }
   return {
@@ -164,7 +166,7 @@ async function checkFile(
       const items = await readFile(chunks).finally(() => reading.delete(ref.userId))
       return records.add({ catalogueId: id, catalogueName: name ?? id, fileName, by: ref }, items)
     })
-    const { json } = await pageOf(options, req, job)
+    const { json } = await pageOf(records, req, job)
     await sendResultOrRedirect(req, res, `${pathOf(ref, id)}/import`, json, { status: 201 })
   } catch (error) {
     await rejectForm(req, res, error, async () => {

@@ -4,6 +4,9 @@ import { print } from '../../../runtime/print.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import { type Catalogue, type NewCatalogue, newCatalogueSchema } from '../../catalogues/contract.ts'
 import type { ByApiKey } from '../first-party/by-api-key.cli.ts'
+import { conflict } from './errors.ts'
+import { texts } from './import-texts.ts'
+import type { Records } from './records.ts'
 
 export interface Target {
   name: string
@@ -26,11 +29,27 @@ export async function findCatalogue(session: ByApiKey, { name, scope }: Target):
   return found ?? null
 }
 
-/** Creates the catalogue. Throws a `ZodError` if its name or scope is invalid. */
-export async function createCatalogue({ api, source }: ByApiKey, target: Target): Promise<Catalogue> {
-  const created = await createCatalogues(api).create(source, newCatalogueSchema.parse(target))
-  print(`Created catalogue "${target.name}" (${target.scope}).`)
-  return created
+/**
+ * Creates the catalogue if it still does not exist. Throws `ImportError` (409) while another run may be creating it, and a `ZodError`
+ * if its name or scope is invalid.
+ */
+export async function createCatalogue(
+  session: ByApiKey,
+  records: Records,
+  target: Target,
+): Promise<Catalogue> {
+  const { api, source, credential } = session
+  const lease = await records.lease(`${credential} ${target.name}`)
+  if (!lease) throw conflict(texts.errors.otherRunning)
+  try {
+    const found = await findCatalogue(session, target)
+    if (found) return found
+    const created = await createCatalogues(api).create(source, newCatalogueSchema.parse(target))
+    print(`Created catalogue "${target.name}" (${target.scope}).`)
+    return created
+  } finally {
+    await lease.release()
+  }
 }
 
 async function allCatalogues({ api, source }: ByApiKey): Promise<Catalogue[]> {

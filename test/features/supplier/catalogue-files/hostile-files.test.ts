@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readFile } from '../../../../src/features/supplier/catalogue-files/template.ts'
 import { texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
 
@@ -49,6 +49,18 @@ test('a file of more than 20 MB is refused while it arrives, and the rest of it 
   }
   expect(await refusalOf(endless())).toBe(large)
   expect(arrived).toBeLessThan(20_100_000)
+})
+
+test('a file that arrives byte by byte is copied no more than twice', async () => {
+  const file = Buffer.from(NAMES + `A,1${' '.repeat(50)}\n`.repeat(1_000))
+  async function* bytes() {
+    for (let at = 0; at < file.length; at++) yield file.subarray(at, at + 1)
+  }
+  const concat = vi.spyOn(Buffer, 'concat')
+  onTestFinished(() => concat.mockRestore())
+  await refusalOf(bytes())
+  const copied = concat.mock.results.reduce((sum, { value }) => sum + value.length, 0)
+  expect(copied).toBeLessThanOrEqual(2 * file.length)
 })
 
 test('100,000 items are read, and one more is refused', async () => {

@@ -36,6 +36,10 @@ describe('an upload that is answered', () => {
     ['with {}', { json: {} }],
     ['with the number of items that it received', { json: { received: '3', errors: [] } }],
     ['as successful', { json: { isSuccessful: true, error: null, batchId: 'b' } }],
+    [
+      'with a status and no failures',
+      { json: { status: 'Accepted', message: 'ok', failed: 0, hasErrors: false } },
+    ],
   ])('%s has arrived', async (_name, upload) => {
     // The upload itself did not reach the sandbox, whose job therefore stays empty.
     const poll = { json: { status: 'Completed' } }
@@ -50,6 +54,13 @@ describe('an upload that is answered', () => {
     ['with fewer items than were sent', { json: { received: 2 } }, 'received: 2'],
     ['with a status for each item', { status: 207, json: [{ code: 'C1', status: 422 }] }, 'status: 422'],
     ['with null for a list', { json: { received: null, failed: 1 } }, 'failed: 1'],
+    ['as no success', { json: { success: false, message: 'Invalid price in item 3' } }, 'Invalid price'],
+    ['with a status of failure', { json: { status: 'failed' } }, 'status: failed'],
+    ['with an outcome', { json: { outcome: 'rejected' } }, 'outcome: rejected'],
+    ['as not ok', { json: { ok: false } }, 'ok: false'],
+    ['with no accepted items', { json: { accepted: 0 } }, 'accepted: 0'],
+    ['with no imported items, as a text', { json: { imported: '0' } }, 'imported: 0'],
+    ['with a note', { json: { note: '3 items were not stored' } }, '3 items were not stored'],
   ])('%s ends the import with the platform’s words', async (_name, upload, words) => {
     expect(await sendTo({ upload })).toMatchObject({ state: 'failed', message: unclear(words) })
   })
@@ -128,6 +139,9 @@ describe('an import of which the platform says', () => {
     [{ status: 'Completed', accepted: '997' }, unclear('997')],
     [{ status: 'Completed', errors: { C1: ['no unit'] } }, unclear('no unit')],
     [{ status: 'Completed', failures: 'three' }, unclear('three')],
+    [{ status: 'completed', success: false }, unclear('success: false')],
+    [{ status: 'completed', itemsImported: 0 }, unclear('itemsImported: 0')],
+    [{ status: 'completed', outcome: 'rejected' }, unclear('outcome: rejected')],
     [{ status: 'Completed', itemsProcessed: { ok: 3 } }, unclear('')],
     [{ done: true, said: MORE }, unclear('done: true')],
   ])('%j has failed', async (poll, message) => {

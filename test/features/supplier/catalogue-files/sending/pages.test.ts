@@ -115,6 +115,15 @@ describe('Send', () => {
     expect((await itemsOfCatalogue()).get('A')).toMatchObject({ price: 3 })
   })
 
+  test('that is refused shows why on the page of the file, even while the platform answers nothing', async () => {
+    await sendAll('code,price\nA,10\n')
+    const { difference } = await pages.check(to, 'code,price\nA,100\n')
+    await pages.app.fault('catalogues', '500')
+    const refused = await pages.visitor.post(`${pages.urlOf(to)}/send`, { form: { code: difference.code } })
+    expect(refused.status).toBe(400)
+    expect(refused.text).toContain('$100.00')
+  })
+
   test('while another import into the catalogue is under way is refused, and so is a check', async () => {
     await pages.check(to, fileOf(3))
     await pages.app.fault('items', '429', undefined, 1)

@@ -142,12 +142,24 @@ test('an import of a command that was killed is ended by the app, which sends no
   await work.catch(() => {})
 })
 
+test('a check that is refused because the previous file is being sent leaves no items in the store', async () => {
+  const process = open()
+  await process.start(await process.check(to, fileOf(3)))
+  const added = vi.spyOn(faulty.store, 'set')
+  await expect(process.check(to, fileOf(1_500))).rejects.toMatchObject({ status: 409 })
+  const keys = added.mock.calls.map(([key]) => key)
+  expect(keys).toHaveLength(2)
+  for (const key of keys) expect(await faulty.store.get(key)).toBeNull()
+})
+
 describe('while the store fails,', () => {
-  test('an import that is sent, again if that was refused, is completed and received, whatever operation has failed', () =>
+  test('an import that is sent, again if that was refused, is completed, and the store keeps only its items, whatever operation has failed', () =>
     forEachFault(async (failing, moment) => {
       const { store, failOnce, heal, count } = createFaultyStore()
       const catalogueId = await newCatalogue(world)
       const process = open(store)
+      const old = await process.start(await process.check(catalogueId, 'code,price\nOLD,5\n'))
+      await process.sender.send(catalogueId)
       const job = await process.check(catalogueId, fileOf(2))
       failOnce(failing, moment)
       await process.start(job).catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
@@ -158,6 +170,7 @@ describe('while the store fails,', () => {
       process.works()
       expect(await process.over(catalogueId)).toMatchObject({ state: 'completed', message: null })
       expect(await process.received(catalogueId)).toEqual(pricesOf(2))
+      await expect.poll(() => store.ofOwner(old.id)).toEqual([])
       await store.close()
       return operations
     }))
@@ -191,16 +204,25 @@ test('the deletion of a user leaves a file that another user has sent since', as
   expect(await process.over(to)).toMatchObject({ state: 'completed', items: 2 })
 })
 
-test('a user who is deleted while a file is sent is named nowhere, and what was received stays', async () => {
-  const process = open()
-  process.works()
-  await process.start(await process.check(to, 'code,price\nOLD,5\n'))
-  await process.over(to)
-  const { release } = world.platform.hold('/items')
-  await process.start(await process.check(to, fileOf(3_500), ZOE))
-  await vi.waitFor(async () => expect(await process.records.find(to)).toMatchObject({ run: 1 }), 60_000)
-  await deleteZoe()
-  release()
-  expect(await process.over(to)).toMatchObject({ state: 'stopped', by: null, fileName: '' })
-  expect(await process.received(to)).toMatchObject({ old: 5 })
-})
+test.each([
+  ['an upload', (_id: string) => '/items'],
+  ['the last poll', (id: string) => `/import/${id}.1`],
+])(
+  'a user who is deleted while %s is on its way is named nowhere, and what was received stays',
+  async (_name, held) => {
+    const process = open()
+    process.works()
+    await process.start(await process.check(to, 'code,price\nOLD,5\n'))
+    await process.over(to)
+    const job = await process.check(to, fileOf(3_500), ZOE)
+    const { arrived, release } = world.platform.hold(held(job.id))
+    await process.start(job)
+    const run = process.sender.send(to)
+    await expect.poll(arrived, { timeout: 60_000 }).toBe(1)
+    await deleteZoe()
+    release()
+    await run
+    expect(await process.records.find(to)).toMatchObject({ state: 'stopped', by: null, fileName: '' })
+    expect(await process.received(to)).toEqual({ old: 5 })
+  },
+)
