@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { texts as importTexts } from '../../../../../src/features/supplier/catalogue-files/import-texts.ts'
+import { Records } from '../../../../../src/features/supplier/catalogue-files/records.ts'
 import { texts } from '../../../../../src/features/supplier/catalogue-files/texts.ts'
+import { openByApiKey } from '../../../../../src/features/supplier/first-party/by-api-key.cli.ts'
 import { format } from '../../../../../src/web/feature-api.ts'
 import { serve } from '../../../../support/ports.ts'
 import { command } from '../../../../support/process.ts'
@@ -40,6 +42,17 @@ describe('push-catalogue', () => {
     ])
     // Only the first run logs in.
     expect((await platform.statusesOf('login')).length).toBeLessThanOrEqual(2)
+  })
+
+  test('is refused while another run may be creating its catalogue', async () => {
+    const session = await openByApiKey(platform.env)
+    const lease = await new Records(session.store, session.apiUrl).lease(`${session.credential} Once`)
+    const args = [file('code,price\nA,1\n'), '--catalogue', 'Once', '--scope', 'Public']
+    const refused = expect.stringContaining(importTexts.errors.otherRunning)
+    expect(await push(args)).toMatchObject({ code: 1, output: refused })
+    await lease?.release()
+    await session.close()
+    expect(await push(args)).toMatchObject({ code: 0 })
   })
 
   test('with --dry-run sends nothing and creates nothing', async () => {
