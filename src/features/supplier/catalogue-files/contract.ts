@@ -38,21 +38,28 @@ const isClearText = (name: string, text: string, others: boolean): boolean => {
   return (others || name === 'status') && !count.safeParse(text).success
 }
 
+/** Names of members about items that did not arrive, and of flags that are false if they did not. */
+const [NOT_ARRIVED, ARRIVED] = [
+  /fail|error|reject|skip|ignor|warn|invalid|duplicat|remain|pending|missing/i,
+  /success|^ok$|accept|complet|valid/i,
+]
+
 /**
- * assumed: the members of an answer that tells of success for this many items. Counts of items are at least as high. Members named
- * after failures are empty, `false` or 0. Other members are empty, ids, `true`, a message, a status, or (`texts`) any texts. An
- * answer with anything else may be about items that did not arrive.
+ * assumed: the members of an answer that tells of success for this many items. Counts of items are at least as high. Members about
+ * items that did not arrive are empty, `false` or 0. Other members are empty, ids, `true`, a message, a status, or (`others`) any
+ * texts and flags. An answer with anything else may be about items that did not arrive.
  */
 const requireSuccess =
-  (items: number, { texts: others }: { texts: boolean }) =>
+  (items: number, { others }: { others: boolean }) =>
   (answer: Record<string, unknown>, context: z.RefinementCtx) => {
     const isClear = ([name, value]: [string, unknown]) => {
       if (/^(received|itemsReceived|itemsProcessed)$/.test(name)) return Number(value ?? items) >= items
       if (isEmpty(value)) return true
       if (typeof value === 'object') return false
-      if (/fail|error|reject/i.test(name)) return /^(false|0)$/.test(String(value))
+      if (NOT_ARRIVED.test(name)) return /^(false|0)$/.test(String(value))
       if (/^id$|Id$|_id$/.test(name)) return true
-      return typeof value === 'string' ? isClearText(name, value, others) : value === true
+      if (typeof value === 'string') return isClearText(name, value, others)
+      return value === true || (value === false && others && !ARRIVED.test(name))
     }
     const [unclear] = Object.entries(answer).find((member) => !isClear(member)) ?? []
     if (unclear !== undefined)
@@ -63,7 +70,7 @@ const requireSuccess =
 export const uploadAnswerSchema = (items: number) =>
   z
     .looseObject({})
-    .superRefine(requireSuccess(items, { texts: false }))
+    .superRefine(requireSuccess(items, { others: false }))
     .nullish()
 
 /** assumed: the state of an import job with this many items. The counts are of distinct items and may be absent. */
@@ -77,7 +84,7 @@ export const importJobSchema = (items: number) =>
       message: z.string().nullish(),
     })
     .superRefine((job, context) => {
-      if (outcomeOf(job.status) === 'completed') requireSuccess(items, { texts: true })(job, context)
+      if (outcomeOf(job.status) === 'completed') requireSuccess(items, { others: true })(job, context)
     })
 export type ImportJob = z.infer<ReturnType<typeof importJobSchema>>
 
@@ -114,7 +121,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'upload-items',
     topic: 'Uploading items',
     assumed:
-      '`{items: [...]}`. The answer is empty, or contains only ids, `message`, a `status` that is not one of failure, members that are `true`, `received` (a count of all items), and empty members, such as `errors: []`. Members named after failures, errors or rejections may be `false` or 0. After any other answer, the import ends with a problem.',
+      '`{items: [...]}`. The answer is empty, or contains only ids, `message`, a `status` that is not one of failure, members that are `true`, `received` (a count of all items), and empty members, such as `errors: []`. Members named after items that did not arrive, such as `rejected` or `skipped`, may be `false` or 0. After any other answer, the import ends with a problem.',
     importance: 2,
     code: 'uploadAnswerSchema',
     cure: 'Change the body, or add the members of the answer.',
@@ -123,7 +130,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. In a completed import, these counts are of all items, and other members are texts or as in the answer to an upload. Otherwise, it ends with a problem. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. `complete` and `completed` are success. If another `status` begins with `complete`, `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. In a completed import, these counts are of all items, and other members are texts, flags, or as in the answer to an upload. Otherwise, it ends with a problem. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',

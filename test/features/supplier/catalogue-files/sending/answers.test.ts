@@ -119,6 +119,7 @@ describe('an import of which the platform says', () => {
     { status: 'COMPLETE' },
     { status: 'Completed', itemsReceived: '3', itemsProcessed: '3', itemsFailed: '0', errors: [] },
     { status: 'Completed', id: 17, catalogueId: 4, createdBy: 'Priya', isFinal: true, links: {} },
+    { status: 'Completed', itemsSkipped: 0, warnings: '0', isPublic: false },
   ])('%j is completed', async (poll) => {
     expect(await sendTo({ poll: { json: poll } })).toMatchObject({ state: 'completed', message: null })
   })
