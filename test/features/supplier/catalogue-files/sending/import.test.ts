@@ -81,3 +81,12 @@ test('the import of a deleted user stops, and names neither the user nor the fil
   const later = started(checked(end('completed')(started(READY)), { ...FILE, id: 'f2' }))
   expect(forgotten(later)).toMatchObject({ by: null, fileName: '', items: 0, state: 'stopped' })
 })
+
+test('a run whose last answer arrives after its user was deleted ends nothing, so the received items stay', () => {
+  const later = takenOver(started(checked(end('completed')(started(READY)), { ...FILE, id: 'f2' })))
+  const left = forgotten(later)
+  expect(left).toMatchObject({ received: { id: FILE.id, items: FILE.items } })
+  expect(() => left && ended(left, later.run, { state: 'completed', message: null })).toThrow(
+    expect.objectContaining({ status: 409 }),
+  )
+})

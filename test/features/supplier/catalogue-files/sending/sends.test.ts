@@ -206,7 +206,7 @@ test('the deletion of a user leaves a file that another user has sent since', as
 
 test.each([
   ['an upload', (_id: string) => '/items'],
-  ['the last poll', (id: string) => `/import/${id}.1`],
+  ['a poll', (id: string) => `/import/${id}.1`],
 ])(
   'a user who is deleted while %s is on its way is named nowhere, and what was received stays',
   async (_name, held) => {
