@@ -56,8 +56,8 @@ export default defineConfig({
         },
       },
     ],
-    // They wait even more than the others, so six files at a time keep two cores busy.
-    maxWorkers: Math.max(6, availableParallelism()),
+    // Like the others, they mostly wait, so four files at a time keep two cores busy.
+    maxWorkers: Math.max(4, availableParallelism()),
     // These tests start vitest in copies of the project, and those runs empty the shared cache.
     fsModuleCache: false,
     sequence: { sequencer: LongestFirst },
