@@ -35,11 +35,11 @@ async function planOf(name: string, flags: Flags): Promise<Plan> {
   const { title = sentence(name), scope = name, path = `/${name}`, write = false } = flags
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
     throw refused(`"${name}": the name must be in lower case, such as invoices or purchase-orders.`)
-  const features = await loadFeatures()
+  const folders = (await loadFeatures()).map(({ folder }) => folder)
   const place = `/connections/:bxcontext/${name}`
   const taken =
-    placesOf(name, groupsOf(features.map(({ folder }) => folder))).find(project.exists) ??
-    (await mountedPaths(features)).find((path) => path === place || path.startsWith(`${place}/`))
+    placesOf(name, groupsOf(folders)).find(project.exists) ??
+    (await mountedPaths()).find((path) => path === place || path.startsWith(`${place}/`))
   if (taken) throw refused(`"${name}" is taken (${taken}): choose another name, such as our-${name}.`)
   if (!/^[\p{L}\p{N}][\p{L}\p{N} -]{0,60}$/u.test(title))
     throw refused(`--title "${title}": letters, digits and spaces only, such as Purchase orders.`)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { IRoute, Router } from 'express'
 import { partsOf } from '../app.ts'
 import { createDependencies } from '../dependencies.ts'
-import type { NamedFeature } from '../features/load.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { demoEnv, sandboxSettings } from '../runtime/run-sandbox.ts'
@@ -24,14 +23,14 @@ export const routesOf = ({
 
 const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler
 
-/** The paths of all routes of the demo, such as `/connections/:bxcontext/label`. Throws `ConfigError`, as the demo does. */
-export async function mountedPaths(features: readonly NamedFeature[]): Promise<string[]> {
+/** The paths of the routes of an app without features, such as `/connections/:bxcontext/label`. So no feature's settings are needed. */
+export async function mountedPaths(): Promise<string[]> {
   // A folder of its own, because the demo may be running.
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'routes-'))
   const env = { DATA_DIR }
   try {
-    const config = configOf(demoEnv(env, await sandboxSettings(env)), features)
-    const app = await createDependencies(config, createLog('silent'), features)
+    const config = configOf(demoEnv(env, await sandboxSettings(env)), [])
+    const app = await createDependencies(config, createLog('silent'), [])
     const routes = Object.values(partsOf(app)).flat().flatMap(routesOf)
     await app.close()
     return [...new Set(routes.map(({ path }) => path))]

@@ -97,6 +97,8 @@ export interface CheckContext {
   readonly apiUrl: string
   /** Whether the platform is the sandbox. */
   readonly isSandbox: boolean
+  /** Returns the finding for a server at `address` that did not answer. `error`: the code or message of the error. */
+  noAnswer(setting: string, address: string, error: string): Finding
 }
 
 /** A result of a check. The documentation lists the cure for each id. */

@@ -109,16 +109,15 @@ export async function inspect(page: Page, scripted: boolean, rules?: string[]): 
 }
 
 /**
- * Nothing on a page jumps once its HTML has arrived, and it is light. A busy machine paints a page in parts, whose last parts move the
- * others. `LONG_TASKS=1` prints tasks of 50 ms or more. A test can't limit them, because they depend on the machine.
+ * Nothing on a page jumps while it loads, and it is light. `LONG_TASKS=1` prints tasks of 50 ms or more. A test can't limit them,
+ * because they depend on the machine.
  */
 async function inspectLoad(page: Page, maxBytes: number): Promise<void> {
   const { jumps, bytes, tasks } = (await page.evaluate(`new Promise((resolve) => {
     const jumps = []
-    const arrivedAt = performance.getEntriesByType('navigation')[0].domInteractive
     const note = (entries) => {
-      for (const { startTime, hadRecentInput, sources } of entries)
-        if (startTime > arrivedAt && !hadRecentInput) jumps.push(sources.map(({ node }) => node?.outerHTML ?? node?.textContent).join(' ').slice(0, 300))
+      for (const { hadRecentInput, sources } of entries)
+        if (!hadRecentInput) jumps.push(sources.map(({ node }) => node?.outerHTML ?? node?.textContent).join(' ').slice(0, 300))
     }
     const observer = new PerformanceObserver((list) => note(list.getEntries()))
     observer.observe({ type: 'layout-shift', buffered: true })

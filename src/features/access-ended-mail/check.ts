@@ -1,10 +1,10 @@
 import type { CheckContext, Finding } from '../../web/feature-api.ts'
 import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
-import { mailError, openServer } from './transport.ts'
+import { hasAnswered, mailError, openServer } from './transport.ts'
 
 /** Logs in to the mail server without sending. */
 export default async function checkServer(
-  _context: CheckContext,
+  { noAnswer }: CheckContext,
   settings: AccessEndedMailSettings,
 ): Promise<Finding[]> {
   if (settings === null || settings.url === IN_SANDBOX) return []
@@ -14,8 +14,9 @@ export default async function checkServer(
     await server.verify()
     return [{ ...about, status: 'ok', text: 'MAIL_URL: the mail server accepts this app' }]
   } catch (error) {
-    const text = `MAIL_URL: ${new URL(settings.url).host}: ${mailError(error).reason}`
-    return [{ ...about, status: 'failure', text }]
+    const { reason = '' } = mailError(error)
+    if (!hasAnswered(error)) return [noAnswer('MAIL_URL', new URL(settings.url).host, reason)]
+    return [{ ...about, status: 'failure', text: `MAIL_URL: ${reason}` }]
   } finally {
     server.close()
   }

@@ -24,6 +24,10 @@ export const openServer = ({ url, isTlsRequired }: MailSettings) =>
     socketTimeout: 30_000,
   })
 
+/** Whether a nodemailer error comes from the server's response, or is about the user name and password. */
+export const hasAnswered = (error: unknown): boolean =>
+  Object(error).code === 'EAUTH' || Object(error).responseCode !== undefined
+
 /**
  * The `WebError` for a nodemailer error. Its reason explains a wrong password in words, or contains the error code and the response
  * status (RFC 5321, section 4.2). The response text stays out of the log, because it may repeat the address. A status of 500 or

@@ -4,7 +4,7 @@ import type { Config, Finding } from '../../web/feature-api.ts'
 import { loadContracts } from '../contracts.ts'
 import { loadTools } from '../load.ts'
 import { createClient } from './client.ts'
-import { warning } from './findings.ts'
+import { noAnswer, warning } from './findings.ts'
 import { checkPlatform } from './platform/addresses.ts'
 import { isSandbox } from './registration.ts'
 import { checkStore } from './store.ts'
@@ -37,7 +37,7 @@ export async function* runDoctor({ config, store, timeoutMs }: DoctorOptions): A
     if (!failed.has('PLATFORM_SCOPES')) yield* await missingScopes(settings.scopes)
     // A wrong address or proxy is already reported, and would make the following checks fail too.
     if (['PLATFORM_API_URL', 'HTTPS_PROXY', 'HTTP_PROXY'].some((setting) => failed.has(setting))) return
-    const context = { http: client.http, apiUrl, isSandbox: isSandbox(settings) }
+    const context = { http: client.http, apiUrl, isSandbox: isSandbox(settings), noAnswer }
     for (const [name, check] of await loadTools('check'))
       yield* await check(context, config.features[name]).catch((error: Error) => [checkFailed(name, error)])
   } finally {

@@ -13,6 +13,12 @@ const context: CheckContext = {
   http: createHttp(),
   apiUrl: 'http://localhost',
   isSandbox: false,
+  noAnswer: (setting, address, error) => ({
+    id: 'address',
+    status: 'failure',
+    setting,
+    text: `${address}: ${error}`,
+  }),
 }
 const settings = (url: string) => ({ url, from: SENDER, isTlsRequired: false })
 
@@ -41,7 +47,7 @@ test('the doctor signs in at the mail server and sends nothing; of a refusal it 
 test('the doctor names a mail server that does not answer, and is silent without a mail server', async () => {
   const port = await freePort()
   expect(await check(context, settings(`smtp://127.0.0.1:${port}`))).toMatchObject([
-    { status: 'failure', setting: 'MAIL_URL', text: `MAIL_URL: 127.0.0.1:${port}: ECONNREFUSED` },
+    { id: 'address', setting: 'MAIL_URL', text: `127.0.0.1:${port}: ECONNREFUSED` },
   ])
   expect(await check(context, null)).toEqual([])
   expect(await check(context, settings('sandbox'))).toEqual([])
@@ -51,6 +57,6 @@ test('the doctor names a private certificate of the mail server by the code of t
   server = await startMailServer(0, { secure: true, ...CERTIFICATES.valid })
   const found = await check(context, settings(`smtps://localhost:${server.port}`))
   expect(found).toMatchObject([
-    { status: 'failure', text: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED/) },
+    { id: 'address', text: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED/) },
   ])
 })

@@ -185,8 +185,10 @@ describe('a forward proxy', () => {
   })
 })
 
-test('only a refused address of the platform leads to the proxy and the sandbox, and not that of another server', () => {
+test('a mail server that does not answer is diagnosed like the platform, without the proxy and the sandbox', () => {
   const refused = (address: string) => noAnswer('MAIL_URL', address, 'ECONNREFUSED').text
   expect(refused('http://localhost:1')).toMatch(/forward proxy.*npm run sandbox/)
   expect(refused('localhost:1')).toMatch(/correct the host and the port$/)
+  const { text } = noAnswer('MAIL_URL', 'localhost:1', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')
+  expect(text).toContain('NODE_EXTRA_CA_CERTS')
 })

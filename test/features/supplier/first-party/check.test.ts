@@ -12,8 +12,9 @@ afterAll(() => platform.close())
 
 const http = createHttp()
 afterAll(() => http.close())
+const noAnswer = () => expect.unreachable()
 const check = (changes: object, apiUrl = platform.apiUrl) =>
-  checkFirstParty({ http, apiUrl, isSandbox: true }, { ...CREDENTIALS, ...changes })
+  checkFirstParty({ http, apiUrl, isSandbox: true, noAnswer }, { ...CREDENTIALS, ...changes })
 
 describe('the doctor logs in anew', () => {
   test('each time, and not with a stored token', async () => {
